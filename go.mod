@@ -1,0 +1,3 @@
+module github.com/mixtape-go/mixtape
+
+go 1.25
