@@ -1,0 +1,264 @@
+package cassette
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/mixtape-go/mixtape/internal/jsonlex"
+)
+
+// rawMember is a member that this version does not know, as it stands in the file.
+type rawMember struct{ name, value []byte }
+
+// reader reads the JSON of a cassette in one pass. The first flaw sticks: after it every method returns at once, so
+// that callers look at it once, at the end.
+type reader struct {
+	s    *jsonlex.Scanner
+	data []byte // what s reads
+	base int    // its offset in the file
+	kind jsonlex.Kind
+	held bool   // the token was read and is not used yet
+	name []byte // of the member being read, as it stands
+	flaw *flaw
+}
+
+func newReader(data []byte, base int) *reader {
+	return &reader{s: jsonlex.New(data), data: data, base: base}
+}
+
+// offset returns where the current token begins.
+func (r *reader) offset() int { start, _ := r.s.Span(); return r.base + start }
+
+func (r *reader) fail(format string, args ...any) {
+	r.failAt(r.offset(), remedyEdit, fmt.Errorf(format, args...))
+}
+
+func (r *reader) failAt(at int, remedy string, err error) {
+	if r.flaw == nil {
+		r.flaw = &flaw{at: at, remedy: remedy, err: err}
+	}
+}
+
+func (r *reader) next() jsonlex.Kind {
+	if r.flaw != nil {
+		return jsonlex.Invalid
+	}
+	if r.held {
+		r.held = false
+		return r.kind
+	}
+	r.kind = r.s.Next()
+	if r.kind == jsonlex.Invalid {
+		var syntax *jsonlex.SyntaxError
+		errors.As(r.s.Err(), &syntax)
+		r.failAt(r.base+syntax.Offset, remedyEdit, syntax)
+	}
+	return r.kind
+}
+
+func (r *reader) peek() jsonlex.Kind {
+	k := r.next()
+	r.held = true
+	return k
+}
+
+// end checks that nothing follows.
+func (r *reader) end() { r.next() }
+
+// members yields the names of an object's members; the body of the loop reads each value.
+func (r *reader) members(what string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if k := r.next(); k != jsonlex.ObjectStart {
+			r.fail("%s must be an object, not %s", what, kindWord(k))
+			return
+		}
+		var seen nameSet
+		for r.next() == jsonlex.Name {
+			r.name = r.s.Raw()
+			name := string(jsonlex.AppendUnquoted(nil, r.name))
+			if !seen.add(name) {
+				r.fail("%s has two members %s", what, brief(name))
+				return
+			}
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// nameSet is a set of names that is cheap while it is small.
+type nameSet struct {
+	few  []string
+	many map[string]bool
+}
+
+// add reports whether name was not yet there.
+func (s *nameSet) add(name string) bool {
+	const few = 16
+	if s.many[name] || slices.Contains(s.few, name) {
+		return false
+	}
+	if len(s.few) < few {
+		s.few = append(s.few, name)
+		return true
+	}
+	if s.many == nil {
+		s.many = make(map[string]bool)
+	}
+	s.many[name] = true
+	return true
+}
+
+// items runs the body of the loop before each element of an array, with its index; the body reads it.
+func (r *reader) items(what string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if k := r.next(); k != jsonlex.ArrayStart {
+			r.fail("%s must be an array, not %s", what, kindWord(k))
+			return
+		}
+		for i := 0; r.peek() != jsonlex.ArrayEnd && r.flaw == nil; i++ {
+			if !yield(i) {
+				return
+			}
+		}
+		r.next()
+	}
+}
+
+// raw reads any value and returns its text.
+func (r *reader) raw() []byte {
+	k := r.next()
+	start, end := r.s.Span()
+	if k == jsonlex.ObjectStart || k == jsonlex.ArrayStart {
+		for depth := r.s.Depth(); r.s.Depth() >= depth; {
+			if r.next() == jsonlex.Invalid {
+				return nil
+			}
+		}
+		_, end = r.s.Span()
+	}
+	return r.data[start:end:end]
+}
+
+// unknown reads the value of a member that this version does not know.
+func (r *reader) unknown() rawMember {
+	name := r.name
+	return rawMember{name: name, value: r.raw()}
+}
+
+// text reads a string of Unicode text, or one of other bytes that stands as {"base64": …}.
+func (r *reader) text(what string) string {
+	if r.peek() != jsonlex.ObjectStart {
+		return string(r.string(what))
+	}
+	var b []byte
+	found := false
+	for name := range r.members(what) {
+		if name != "base64" {
+			r.fail("%s must be a string or {\"base64\": …}", what)
+			return ""
+		}
+		b, found = r.base64(what), true
+	}
+	if !found {
+		r.fail("%s must be a string or {\"base64\": …}", what)
+	}
+	return string(b)
+}
+
+// string reads a string of Unicode text.
+func (r *reader) string(what string) []byte {
+	if k := r.next(); k != jsonlex.String {
+		r.fail("%s must be a string, not %s", what, kindWord(k))
+		return nil
+	}
+	raw := r.s.Raw()
+	if !r.s.Escaped() {
+		return raw[1 : len(raw)-1]
+	}
+	b := jsonlex.AppendUnquoted(nil, raw)
+	if !utf8.Valid(b) {
+		r.fail("%s holds half of a surrogate pair, which no text can", what)
+		return nil
+	}
+	return b
+}
+
+// base64 reads a string and decodes it.
+func (r *reader) base64(what string) []byte {
+	s := r.string(what)
+	b, err := base64.StdEncoding.AppendDecode(nil, s)
+	if err != nil && r.flaw == nil {
+		r.fail("%s is not base64: %v", what, err)
+	}
+	return b
+}
+
+// number reads a whole number from 0 to limit.
+func (r *reader) number(what string, limit int64) int64 {
+	k := r.next()
+	if k == jsonlex.Number {
+		if n, err := strconv.ParseInt(string(r.s.Raw()), 10, 64); err == nil && n >= 0 && n <= limit {
+			return n
+		}
+	}
+	r.fail("%s must be a whole number from 0 to %d", what, limit)
+	return 0
+}
+
+func (r *reader) bool(what string) bool {
+	k := r.next()
+	if k != jsonlex.True && k != jsonlex.False {
+		r.fail("%s must be true or false", what)
+	}
+	return k == jsonlex.True
+}
+
+func (r *reader) numbers(what string, limit int64) []int64 {
+	list := []int64{}
+	for range r.items(what) {
+		list = append(list, r.number(what, limit))
+	}
+	return list
+}
+
+func (r *reader) texts(what string) []string {
+	list := []string{}
+	for range r.items(what) {
+		list = append(list, r.text(what))
+	}
+	return list
+}
+
+func kindWord(k jsonlex.Kind) string {
+	switch k {
+	case jsonlex.ObjectStart:
+		return "an object"
+	case jsonlex.ArrayStart:
+		return "an array"
+	case jsonlex.String:
+		return "a string"
+	case jsonlex.Number:
+		return "a number"
+	case jsonlex.True, jsonlex.False:
+		return "a boolean"
+	case jsonlex.Null:
+		return "null"
+	}
+	return "nothing"
+}
+
+// brief quotes a word of the file for an error.
+func brief(s string) string {
+	const limit = 40
+	if len(s) > limit {
+		s = s[:limit] + "…"
+	}
+	return strconv.QuoteToASCII(s)
+}

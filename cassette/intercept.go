@@ -1,0 +1,119 @@
+package cassette
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mixtape-go/mixtape/core"
+	"github.com/mixtape-go/mixtape/core/redact"
+)
+
+// interceptor is the session as it stands in the way of its calls.
+type interceptor Session
+
+func (i *interceptor) InterceptHTTP(req *http.Request, next core.RoundTrip) (*http.Response, error) {
+	s := (*Session)(i)
+	info := core.InfoFrom(req.Context())
+	if err := s.refuses(); err != nil {
+		info.Final()
+		return nil, err
+	}
+	s.redactor.Credential(redact.CredentialsOf(req)...)
+	if s.passes(req) || s.mode == Live {
+		s.goesLive(info)
+		return next(req)
+	}
+	if s.tape == nil {
+		return next(req)
+	}
+	r, err := s.comparer.live(req, info)
+	if err != nil {
+		info.Final()
+		err = fmt.Errorf("cassette %s: %w", s.store.path, err)
+		s.fail(err)
+		return nil, err
+	}
+	at, played, ok := s.tape.take(r, s.comparer.matcher.Key(r), info.CallID)
+	if !ok {
+		if s.mode == Extend {
+			return next(req)
+		}
+		info.Final()
+		return nil, s.miss(r, played)
+	}
+	info.Replayed()
+	info.Final()
+	in := s.file.Interaction(at)
+	if err := req.Context().Err(); err != nil && in.HTTP.Status != 0 {
+		return nil, context.Cause(req.Context())
+	}
+	return in.answer(req)
+}
+
+// InterceptTool answers a tool, or what core.Call runs, from the cassette where the mode replays: its body then does not
+// run, whether the cassette knows the call or not.
+func (i *interceptor) InterceptTool(ctx context.Context, req *core.ToolRequest, next core.ToolRun) (json.RawMessage, error) {
+	s := (*Session)(i)
+	info := core.InfoFrom(ctx)
+	if err := s.refuses(); err != nil {
+		return nil, err
+	}
+	if s.mode == Live {
+		s.goesLive(info)
+		return next(ctx, req)
+	}
+	if s.tape == nil {
+		return next(ctx, req)
+	}
+	r, err := s.comparer.tool(req.Kind, req.Name, req.Arguments)
+	if err != nil {
+		err = fmt.Errorf("cassette %s: %w", s.store.path, err)
+		s.fail(err)
+		return nil, err
+	}
+	at, played, ok := s.tape.take(r, s.comparer.matcher.Key(r), info.CallID)
+	if !ok {
+		if s.mode == Extend {
+			return next(ctx, req)
+		}
+		return nil, s.miss(r, played)
+	}
+	info.Replayed()
+	return s.file.Interaction(at).result()
+}
+
+// refuses returns why the session lets no call through: it could not be opened, or it has ended.
+func (s *Session) refuses() error {
+	if s.broken == nil && s.isClosed() {
+		return fmt.Errorf("cassette: a call was refused: %s", s.ended())
+	}
+	return s.broken
+}
+
+// passes reports whether the session lets a request's host through.
+func (s *Session) passes(req *http.Request) bool {
+	return slices.ContainsFunc(s.settings.pass, func(host string) bool {
+		return host == strings.ToLower(req.URL.Host) || host == strings.ToLower(req.URL.Hostname())
+	})
+}
+
+// goesLive notes a call that is not recorded.
+func (s *Session) goesLive(info *core.Info) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.report.Live++
+	s.live[info.Seq] = true
+}
+
+// unrecorded reports whether goesLive was told of a call, and forgets it.
+func (s *Session) unrecorded(seq uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.live[seq]
+	delete(s.live, seq)
+	return ok
+}

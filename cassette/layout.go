@@ -1,0 +1,217 @@
+package cassette
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/mixtape-go/mixtape/internal/jsonlex"
+)
+
+// maxBodyDepth is how deep a JSON value in a cassette may nest, so that the file around it stays within
+// jsonlex.MaxDepth.
+const maxBodyDepth = jsonlex.MaxDepth - 8
+
+// layout is how a JSON text is spaced. Member order, the digits of numbers and the escapes of strings are no part of
+// it: these stand in the file as they were.
+type layout struct {
+	indent  string // of one level; empty when all stands on one line
+	comma   string // "," or ", "
+	colon   string // ":" or ": "
+	newline bool   // the text ends in one
+}
+
+var (
+	compact = layout{comma: ",", colon: ":"}
+	colon   = layout{comma: ",", colon: ": "}  // as Gemini spaces a line of a stream
+	spaced  = layout{comma: ", ", colon: ": "} // as Python's json.dumps does
+)
+
+const maxIndent = 8
+
+func indented(indent string) layout { return layout{indent: indent, comma: ",", colon: ": "} }
+
+// String returns the name that stands in the file.
+func (l layout) String() string {
+	name := "indent " + strconv.Itoa(len(l.indent))
+	line := l
+	line.newline = false
+	switch {
+	case line == compact:
+		name = "compact"
+	case line == colon:
+		name = "colon"
+	case line == spaced:
+		name = "spaced"
+	case l.indent == "\t":
+		name = "indent tab"
+	}
+	if l.newline {
+		name += " newline"
+	}
+	return name
+}
+
+// layoutByName returns the layout that String names.
+func layoutByName(name string) (l layout, ok bool) {
+	name, newline := strings.CutSuffix(name, " newline")
+	switch name {
+	case "compact":
+		l = compact
+	case "colon":
+		l = colon
+	case "spaced":
+		l = spaced
+	case "indent tab":
+		l = indented("\t")
+	default:
+		n, found := strings.CutPrefix(name, "indent ")
+		if !found || len(n) != 1 || n[0] < '1' || n[0] > '0'+maxIndent {
+			return l, false
+		}
+		l = indented(strings.Repeat(" ", int(n[0]-'0')))
+	}
+	l.newline = newline
+	return l, true
+}
+
+// layoutOf finds the layout that gives data back, byte for byte, and returns data's compact form. ok is false when
+// there is none, when data is not JSON, or when it nests deeper than a cassette can hold.
+func layoutOf(data []byte) (l layout, text []byte, ok bool) {
+	l = guessLayout(data)
+	text, deepest := compact.appendAt(make([]byte, 0, len(data)), data, 0, false)
+	if deepest < 0 || deepest > maxBodyDepth {
+		return l, nil, false
+	}
+	if l == compact {
+		return l, text, bytes.Equal(text, data)
+	}
+	again := l.append(make([]byte, 0, len(data)), text)
+	return l, text, bytes.Equal(again, data)
+}
+
+// guessLayout judges by the first gaps of each kind between the tokens of data.
+func guessLayout(data []byte) layout {
+	l := compact
+	l.newline = bytes.HasSuffix(data, []byte{'\n'})
+	var gapComma, gapColon string
+	s := jsonlex.New(data)
+	last, end := jsonlex.Invalid, 0
+	for gapComma == "" || gapColon == "" {
+		k := s.Next()
+		if k == jsonlex.Invalid || k == jsonlex.End {
+			break
+		}
+		from, to := s.Span()
+		gap := string(data[end:from])
+		switch {
+		case last == jsonlex.ObjectStart || last == jsonlex.ArrayStart:
+			if indent, ok := strings.CutPrefix(gap, "\n"); ok && (indent == "\t" || strings.Trim(indent, " ") == "") &&
+				len(indent) >= 1 && len(indent) <= maxIndent {
+				in := indented(indent)
+				in.newline = l.newline
+				return in
+			}
+		case last == jsonlex.Name:
+			if gapColon == "" {
+				gapColon = gap
+			}
+		case strings.HasPrefix(gap, ","):
+			if gapComma == "" {
+				gapComma = gap
+			}
+		}
+		last, end = k, to
+	}
+	switch {
+	case gapComma == ", ":
+		l.comma, l.colon = spaced.comma, spaced.colon
+	case gapColon == ": ":
+		l.colon = colon.colon
+	}
+	return l
+}
+
+// append appends the JSON text data, laid out as l.
+func (l layout) append(dst, data []byte) []byte {
+	dst, _ = l.appendAt(dst, data, 0, false)
+	return dst
+}
+
+// appendAt appends data as it stands depth levels deep in an outer text; with numbers set, an array of numbers stands
+// on one line. It returns how deep data nests, -1 when it is not JSON.
+func (l layout) appendAt(dst, data []byte, depth int, numbers bool) (_ []byte, deepest int) {
+	s := jsonlex.New(data)
+	first, named, onLine := false, false, false
+	for {
+		k := s.Next()
+		level := s.Depth()
+		switch k {
+		case jsonlex.Invalid:
+			return dst, -1
+		case jsonlex.End:
+			if l.newline {
+				dst = append(dst, '\n')
+			}
+			return dst, deepest
+		case jsonlex.ObjectEnd, jsonlex.ArrayEnd:
+			if !first && !onLine {
+				dst = l.breakLine(dst, depth+level)
+			}
+			dst = append(dst, s.Raw()...)
+			first, onLine = false, false
+			continue
+		case jsonlex.ObjectStart, jsonlex.ArrayStart:
+			deepest = max(deepest, level)
+			level--
+		}
+		if !named && level > 0 {
+			if !first {
+				dst = append(dst, l.comma...)
+				if onLine {
+					dst = append(dst, ' ')
+				}
+			}
+			if !onLine {
+				dst = l.breakLine(dst, depth+level)
+			}
+		}
+		dst = append(dst, s.Raw()...)
+		named = k == jsonlex.Name
+		first = k == jsonlex.ObjectStart || k == jsonlex.ArrayStart
+		if named {
+			dst = append(dst, l.colon...)
+		}
+		if k == jsonlex.ArrayStart && numbers {
+			_, end := s.Span()
+			onLine = numbersOnly(data[end:])
+		}
+	}
+}
+
+func (l layout) breakLine(dst []byte, depth int) []byte {
+	if l.indent == "" {
+		return dst
+	}
+	dst = append(dst, '\n')
+	for range depth {
+		dst = append(dst, l.indent...)
+	}
+	return dst
+}
+
+// numbersOnly reports whether the array whose inside rest begins with holds nothing but numbers.
+func numbersOnly(rest []byte) bool {
+	for _, c := range rest {
+		switch {
+		case c == ']':
+			return true
+		case '0' <= c && c <= '9':
+		case c == ',' || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E':
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		default:
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,273 @@
+package cassette
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mixtape-go/mixtape/bus"
+	"github.com/mixtape-go/mixtape/core"
+	"github.com/mixtape-go/mixtape/core/wire"
+	"github.com/mixtape-go/mixtape/internal/contentcoding"
+)
+
+// recorderName says in a file who wrote it.
+const recorderName = "mixtape"
+
+// recorder subscribes to a session's bus and keeps what it hears, as it was live, until it is saved.
+type recorder struct {
+	session *Session
+	start   time.Time
+
+	mu    sync.Mutex
+	calls []recording
+}
+
+// recording is one attempt that was heard.
+type recording struct {
+	seq    uint64
+	callID string
+	in     *Interaction
+	usage  bus.Usage
+}
+
+func newRecorder(s *Session) *recorder { return &recorder{session: s, start: time.Now()} }
+
+func (r *recorder) subscribe(b *bus.Bus) (stop []func()) {
+	return []func(){
+		bus.Subscribe(b, r.llm), bus.Subscribe(b, r.http), bus.Subscribe(b, r.tool), bus.Subscribe(b, r.function),
+	}
+}
+
+func (r *recorder) llm(c *bus.LLMCall) {
+	if c.Replayed || c.Intercepted || r.session.unrecorded(c.Seq) || !r.sendable(c.Err) {
+		return
+	}
+	in := &Interaction{
+		Kind: bus.KindLLM, Provider: c.Provider, Format: c.Format, Operation: c.Operation, Model: c.Model,
+		Attempt: c.Attempt, Start: c.Start.Sub(r.start), Duration: c.Duration, Ending: c.Ending, Failure: newFailure(c.Err),
+		HTTP: newHTTPInteraction(&c.Exchange, c.Status, c.Streamed),
+	}
+	usage, _ := c.Usage()
+	r.keep(recording{seq: c.Seq, callID: c.CallID, in: in, usage: usage})
+}
+
+func (r *recorder) http(c *bus.HTTPCall) {
+	if c.Replayed || c.Intercepted || r.session.unrecorded(c.Seq) || !r.sendable(c.Err) {
+		return
+	}
+	r.keep(recording{seq: c.Seq, callID: c.CallID, in: &Interaction{
+		Kind: bus.KindHTTP, Attempt: c.Attempt,
+		Start: c.Start.Sub(r.start), Duration: c.Duration, Ending: c.Ending, Failure: newFailure(c.Err),
+		HTTP: newHTTPInteraction(&c.Exchange, c.Status, wire.IsStream(c.Exchange.ResponseHeader)),
+	}})
+}
+
+func (r *recorder) tool(c *bus.ToolCall) {
+	if c.Replayed || c.Intercepted || r.session.unrecorded(c.Seq) || !r.lossless(c.Lossy) {
+		return
+	}
+	r.keep(recording{seq: c.Seq, callID: c.CallID, in: &Interaction{
+		Kind:  bus.KindTool,
+		Start: c.Start.Sub(r.start), Duration: c.Duration, Ending: c.Ending, Failure: newFailure(c.Err),
+		Func: &FuncInteraction{Name: c.Name, ID: c.ID, Arguments: c.Arguments, Result: c.Result},
+	}})
+}
+
+func (r *recorder) function(c *bus.FuncCall) {
+	if c.Replayed || c.Intercepted || r.session.unrecorded(c.Seq) || !r.lossless(c.Lossy) {
+		return
+	}
+	r.keep(recording{seq: c.Seq, callID: c.CallID, in: &Interaction{
+		Kind:  bus.KindFunc,
+		Start: c.Start.Sub(r.start), Duration: c.Duration, Ending: c.Ending, Failure: newFailure(c.Err),
+		Func: &FuncInteraction{Name: c.Name, Arguments: c.Request, Result: c.Result},
+	}})
+}
+
+// sendable reports whether a call got as far as having a request; one that did not fails the recording.
+func (r *recorder) sendable(err error) bool {
+	var unread *core.RequestBodyError
+	if errors.As(err, &unread) {
+		r.session.fail(fmt.Errorf("cassette %s: not recorded: %w", r.session.store.path, err))
+		return false
+	}
+	return true
+}
+
+// lossless reports whether a call's values survive a recording; one whose do not fails it.
+func (r *recorder) lossless(lossy error) bool {
+	if lossy != nil {
+		r.session.fail(fmt.Errorf("cassette %s: cannot be replayed truly: %w; let it take and return values that JSON can hold", r.session.store.path, lossy))
+	}
+	return true
+}
+
+func (r *recorder) keep(c recording) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls = append(r.calls, c)
+}
+
+func (r *recorder) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.calls)
+}
+
+// recorded returns what was heard, in the order of starts, with retries tied to the attempts before them.
+func (r *recorder) recorded() []recording {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	calls := slices.Clone(r.calls)
+	slices.SortFunc(calls, func(a, b recording) int { return cmp.Compare(a.seq, b.seq) })
+	last := map[string]int{}
+	for i, c := range calls {
+		before, ok := last[c.callID]
+		if ok && c.in.Attempt > 0 {
+			c.in.Back = i - before
+		} else {
+			c.in.Attempt = 0
+		}
+		last[c.callID] = i
+	}
+	return calls
+}
+
+// newHTTPInteraction returns the HTTP side of a call, content encodings undone where they are known.
+func newHTTPInteraction(x *bus.Exchange, status int, streamed bool) *HTTPInteraction {
+	h := &HTTPInteraction{
+		Method: x.Method, URL: withoutLoopbackPort(x.URL), RequestHeader: x.RequestHeader.Clone(),
+		Status: status, Proto: x.Proto, ResponseHeader: x.ResponseHeader.Clone(), Trailer: x.Trailer.Clone(),
+		Streamed: streamed, Chunks: x.Chunks,
+	}
+	h.Request = newBody(h.RequestHeader, x.Request)
+	h.Response = newBody(h.ResponseHeader, x.Response)
+	if h.Response.Encoding != "" {
+		h.Chunks = nil // they cut the encoded bytes
+	}
+	return h
+}
+
+// withoutLoopbackPort takes the port out of the URL of a server on this machine: it is another one in each run, and
+// takes no part in matching.
+func withoutLoopbackPort(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Port() == "" || !isLoopback(u) {
+		return raw
+	}
+	u.Host = strings.TrimSuffix(u.Host, ":"+u.Port())
+	return u.String()
+}
+
+// newBody undoes a body's content encoding and takes it out of the header; a body that it cannot decode stays as it is.
+func newBody(header http.Header, wire []byte) Body {
+	decoded, encoding, err := contentcoding.Decode(header, wire)
+	if err != nil || encoding == "" {
+		return Body{Bytes: wire}
+	}
+	header.Del("Content-Encoding")
+	return Body{Bytes: decoded, Encoding: encoding, WireLength: len(wire)}
+}
+
+// save writes what was recorded: over the old file when the run was good, beside it when it failed. It returns what the
+// test has to know.
+func (r *recorder) save(failed bool) []error {
+	s := r.session
+	calls := r.recorded()
+	if len(calls) == 0 {
+		if s.t != nil && s.loaded == nil {
+			s.t.Logf("cassette %s: nothing was recorded, so nothing is written: no call passed an instrumented client (core.Instrument) or tool (core.Tool)", s.store.path)
+		}
+		return nil
+	}
+	var problems []error
+	if status := lastStatus(calls); !failed && !s.settings.allowErrors && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
+		failed = true
+		problems = append(problems, fmt.Errorf("cassette %s: the last call was answered with status %d, so this is no good recording; mend the key, or keep such a recording with cassette.AllowErrors()", s.store.path, status))
+	}
+	f := r.file(calls)
+	data := f.Encode(s.store.name)
+	if failed {
+		name, err := s.store.saveFailed(data)
+		if err != nil {
+			return append(problems, err)
+		}
+		return append(problems, s.tell(fmt.Sprintf("cassette %s is left as it was, since the run failed; what was recorded is in %s", s.store.path, name))...)
+	}
+	if s.t != nil {
+		passes.note(s.store.key(), s.name)
+	}
+	if s.mode == Record && s.file != nil && equalButForTimes(s.file, f) {
+		return problems
+	}
+	if err := s.store.save(data, s.loaded); err != nil {
+		problems = append(problems, err)
+	}
+	return problems
+}
+
+// tell logs a message through the test; a session without one returns it as an error.
+func (s *Session) tell(message string) []error {
+	if s.t == nil {
+		return []error{errors.New(message)}
+	}
+	s.t.Logf("%s", message)
+	return nil
+}
+
+// lastStatus returns the HTTP status of the last call that has one.
+func lastStatus(calls []recording) int {
+	for _, c := range slices.Backward(calls) {
+		if c.in.HTTP != nil {
+			return c.in.HTTP.Status
+		}
+	}
+	return 0
+}
+
+// file returns the file to be written: what was recorded, hidden, after what stays of the old file.
+func (r *recorder) file(calls []recording) *File {
+	s := r.session
+	f := &File{}
+	if s.mode == Extend && s.file != nil {
+		f = s.file
+	}
+	f.Recorder, f.Rules = recorderName, s.redactor.Rules()
+	for _, c := range calls {
+		hide(s.redactor, c.in)
+		f.Append(c.in)
+		f.Summary.add(c)
+	}
+	return f
+}
+
+// add counts one more interaction.
+func (sum *Summary) add(c recording) {
+	if sum.Models == nil {
+		sum.Models = map[string]int{}
+	}
+	if sum.Tools == nil {
+		sum.Tools = map[string]int{}
+	}
+	switch c.in.Kind {
+	case bus.KindLLM:
+		if c.in.Attempt > 0 {
+			return
+		}
+		sum.Calls++
+		if c.in.Model != "" {
+			sum.Models[c.in.Model]++
+		}
+		sum.Input += c.usage.Input
+		sum.Output += c.usage.Output
+	case bus.KindTool:
+		sum.Tools[c.in.Func.Name]++
+	}
+}

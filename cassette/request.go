@@ -1,0 +1,151 @@
+package cassette
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"github.com/mixtape-go/mixtape/bus"
+	"github.com/mixtape-go/mixtape/cassette/internal/match"
+	"github.com/mixtape-go/mixtape/core"
+	"github.com/mixtape-go/mixtape/core/redact"
+	"github.com/mixtape-go/mixtape/core/wire"
+)
+
+// comparer makes requests comparable: it hides what the file hides, applies the user's rules, and computes the key.
+// It is safe for concurrent use.
+type comparer struct {
+	redactor  *redact.Redactor
+	matcher   *match.Matcher
+	normalize []func(*Request)
+	layouts   sync.Map // *match.Layout by format
+}
+
+func newComparer(s *settings, r *redact.Redactor) (*comparer, error) {
+	m, err := match.New(match.Rules{
+		Ignore: s.ignore, MessagesOnly: s.messagesOnly,
+		Fingerprint: r.AppendFingerprinted, WholeFingerprint: redact.WholeFingerprint, Credential: redact.CredentialQuery,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("Ignore: %w", err)
+	}
+	return &comparer{redactor: r, matcher: m, normalize: s.normalize}, nil
+}
+
+// live returns the request of an HTTP call under way as it is compared.
+func (c *comparer) live(req *http.Request, info *core.Info) (*match.Request, error) {
+	format := ""
+	if info.Format != nil {
+		format = info.Format.Name()
+	}
+	// A file holds bodies with their content encoding undone.
+	body := newBody(req.Header.Clone(), info.Body)
+	return c.http(httpRequest{
+		kind: info.Kind, provider: info.Provider, format: format, operation: info.Operation,
+		method: req.Method, url: req.URL.String(), contentType: req.Header.Get("Content-Type"), body: body.Bytes,
+	})
+}
+
+// recorded returns the request of an interaction as it is compared.
+func (c *comparer) recorded(i *Interaction) (*match.Request, error) {
+	if i.Func != nil {
+		return c.tool(i.Kind, i.Func.Name, i.Func.Arguments)
+	}
+	h := i.HTTP
+	return c.http(httpRequest{
+		kind: i.Kind, provider: i.Provider, format: i.Format, operation: i.Operation,
+		method: h.Method, url: h.URL, contentType: h.RequestHeader.Get("Content-Type"), body: h.Request.Bytes,
+	})
+}
+
+// httpRequest is what live and recorded requests have in common.
+type httpRequest struct {
+	kind                        bus.Kind
+	provider, format, operation string
+	method, url, contentType    string
+	body                        []byte
+}
+
+func (c *comparer) http(h httpRequest) (*match.Request, error) {
+	u, err := url.Parse(c.redactor.URL(h.url))
+	if err != nil {
+		return nil, fmt.Errorf("the URL of a request cannot be read: %w", err)
+	}
+	r := &match.Request{
+		Kind: string(h.kind), Provider: h.provider, Format: h.format, Operation: h.operation,
+		Method: h.method, Host: u.Host, Path: u.EscapedPath(), Query: u.RawQuery,
+		ContentType: h.contentType, Body: c.redactor.Body(h.contentType, h.body),
+	}
+	if d, ok := wire.Detect(h.method, u, r.Body); ok {
+		r.Model, r.Streamed = d.Model, d.Streamed
+	}
+	if r.Layout, err = c.layout(h.format); err != nil {
+		return nil, err
+	}
+	return r, c.apply(r)
+}
+
+// layout returns where a format's bodies keep what matching treats specially; nil for a format that is not known.
+func (c *comparer) layout(format string) (*match.Layout, error) {
+	if l, ok := c.layouts.Load(format); ok {
+		return l.(*match.Layout), nil
+	}
+	f, ok := wire.ByName(format)
+	if !ok {
+		return nil, nil
+	}
+	l, err := match.NewLayout(f.Layout().Messages, f.Layout().IDs...)
+	if err != nil {
+		return nil, err
+	}
+	c.layouts.Store(format, l)
+	return l, nil
+}
+
+// tool returns a tool's or function's request as it is compared.
+func (c *comparer) tool(kind bus.Kind, name string, arguments []byte) (*match.Request, error) {
+	r := &match.Request{Kind: string(kind), Operation: name, Body: c.redactor.JSON(arguments)}
+	return r, c.apply(r)
+}
+
+var errNormalize = errors.New("the function given to Normalize panicked")
+
+// apply lets the user's normalisers change what is compared of r.
+func (c *comparer) apply(r *match.Request) (err error) {
+	if len(c.normalize) == 0 {
+		return nil
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%w on %s: %s", errNormalize, c.redactor.String(describe(r)), c.redactor.String(printable(fmt.Sprint(v))))
+		}
+	}()
+	n := &Request{Provider: r.Provider, Operation: r.Operation, Method: r.Method, Path: r.Path, Body: bytes.Clone(r.Body)}
+	for _, fn := range c.normalize {
+		fn(n)
+	}
+	r.Provider, r.Operation, r.Method, r.Path, r.Body = n.Provider, n.Operation, n.Method, n.Path, n.Body
+	return nil
+}
+
+// describe names a request in messages; it hides nothing.
+func describe(r *match.Request) string { return printable(nameOf(r)) }
+
+func nameOf(r *match.Request) string {
+	switch bus.Kind(r.Kind) {
+	case bus.KindTool:
+		return "tool " + r.Operation
+	case bus.KindFunc:
+		return "call " + r.Operation
+	case bus.KindLLM:
+		s := r.Provider + " " + r.Operation
+		if r.Model != "" {
+			s += " with model " + r.Model
+		}
+		return s
+	}
+	return r.Method + " " + r.Host + r.Path
+}
