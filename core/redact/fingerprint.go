@@ -22,8 +22,8 @@ var fingerprintEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567")
 
 var hmacs = sync.Pool{New: func() any { return hmac.New(sha256.New, []byte(fingerprintKey)) }}
 
-// wholeFingerprint returns all wholeLen characters of the fingerprint of value.
-func wholeFingerprint(value []byte) string {
+// WholeFingerprint returns all 52 characters of the fingerprint of value, of which a placeholder shows the first ones.
+func WholeFingerprint(value []byte) string {
 	h := hmacs.Get().(hash.Hash)
 	h.Reset()
 	h.Write(value)
@@ -45,7 +45,7 @@ type ledger struct {
 
 // fingerprint returns the part of value's fingerprint that stands for it.
 func (l *ledger) fingerprint(value []byte) string {
-	whole := wholeFingerprint(value)
+	whole := WholeFingerprint(value)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if f, ok := l.assigned[whole]; ok {

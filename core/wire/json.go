@@ -22,8 +22,6 @@ type member struct {
 	value json.RawMessage
 }
 
-var errNotObject = errors.New("not a JSON object")
-
 // parseObject reads one JSON object. Beside an error it returns the members that stand whole before it.
 func parseObject(raw []byte) (object, error) {
 	var s jsonlex.Scanner
@@ -33,20 +31,31 @@ func parseObject(raw []byte) (object, error) {
 	case jsonlex.Invalid:
 		return nil, s.Err()
 	default:
-		return nil, errNotObject
+		return nil, errors.New("not a JSON object")
 	}
 	o := make(object, 0, 8)
+	end := 0
 	for s.Next() == jsonlex.Name {
 		name := unquote(s.Raw(), s.Escaped())
 		start, ok := skipValue(&s)
 		if !ok {
 			break
 		}
-		_, end := s.Span()
+		_, end = s.Span()
 		o = append(o, member{name, raw[start:end:end]})
 	}
 	s.Next()
-	return o, s.Err()
+	err := s.Err()
+	if n := len(o); err != nil && n > 0 && isNumber(o[n-1].value) && errorAt(err, end) {
+		o = o[:n-1] // its last digits may be missing
+	}
+	return o, err
+}
+
+// errorAt reports whether err is about the text at offset.
+func errorAt(err error, offset int) bool {
+	var syntax *jsonlex.SyntaxError
+	return errors.As(err, &syntax) && syntax.Offset == offset
 }
 
 // parseArray is parseObject for an array.
@@ -229,6 +238,9 @@ func quote(text string) json.RawMessage { return jsonlex.AppendQuoted(nil, []byt
 func isString(raw []byte) bool { return len(raw) >= 2 && raw[0] == '"' }
 func isArray(raw []byte) bool  { return len(raw) > 0 && raw[0] == '[' }
 func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
+func isNumber(raw []byte) bool {
+	return len(raw) > 0 && (raw[0] == '-' || '0' <= raw[0] && raw[0] <= '9')
+}
 
 // isEmpty reports whether raw says nothing: absent, null, "", [] or {}.
 func isEmpty(raw []byte) bool {

@@ -21,7 +21,9 @@ func TestParseObject(t *testing.T) {
 		{"escaped names", `{"\u0061":1}`, []string{"a"}, true},
 		{"an array", `[]`, nil, false},
 		{"nothing", ``, nil, false},
-		{"bad value", `{"a":01}`, nil, false},
+		{"bad value", `{"a":tru}`, nil, false},
+		{"a number that may be cut", `{"a":1,"b":12`, []string{"a"}, false},
+		{"a number that is whole", `{"a":1,"b":12 `, []string{"a", "b"}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
