@@ -16,6 +16,8 @@ type Bus struct {
 
 	mu    sync.Mutex // held to replace table, never during a callback
 	table atomic.Pointer[table]
+
+	attached sync.Map
 }
 
 // Option narrows what [New] makes. No option may be given twice.
