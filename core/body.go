@@ -1,0 +1,63 @@
+package core
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+)
+
+// heldBody is a request body that is held in memory.
+type heldBody struct {
+	bytes []byte
+	r     bytes.Reader
+}
+
+func (h *heldBody) Read(p []byte) (int, error) { return h.r.Read(p) }
+func (h *heldBody) Close() error               { return nil }
+
+// hold returns a shallow copy of req whose body is held in memory and not read yet, and the body's bytes. It reads and
+// closes req's body, unless that is held already. The error is a [*RequestBodyError].
+//
+// GetBody is not asked: some SDKs' versions of it rewind the one shared reader. The length that req announces, and its
+// GetBody, are mended: an interceptor may have put another body in and left them standing.
+func hold(req *http.Request) (*http.Request, []byte, error) {
+	held := req.WithContext(req.Context()) // a RoundTripper must not write to the request that it is given
+	if req.Body == nil || req.Body == http.NoBody {
+		return held, nil, nil
+	}
+	var b []byte
+	if h, ok := req.Body.(*heldBody); ok {
+		b = h.bytes
+	} else {
+		var err error
+		b, err = io.ReadAll(req.Body)
+		if closed := req.Body.Close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			return req, nil, &RequestBodyError{nameOf(req), err}
+		}
+		if req.GetBody != nil {
+			held.GetBody = func() (io.ReadCloser, error) { return inMemory(b), nil }
+		}
+		if req.ContentLength > 0 {
+			held.ContentLength = int64(len(b))
+		}
+	}
+	h := &heldBody{bytes: b}
+	h.r.Reset(b)
+	held.Body = h
+	return held, b, nil
+}
+
+// release is hold for what goes to the wire: the body is of a type that net/http knows to be in memory, so that it
+// sends head and body together.
+func release(req *http.Request) (*http.Request, error) {
+	req, b, err := hold(req)
+	if b != nil {
+		req.Body = inMemory(b)
+	}
+	return req, err
+}
+
+func inMemory(b []byte) io.ReadCloser { return io.NopCloser(bytes.NewReader(b)) }

@@ -1,0 +1,2 @@
+// Package bedrock runs the conformance tests against aws-sdk-go-v2/service/bedrockruntime.
+package bedrock

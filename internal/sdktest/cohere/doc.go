@@ -1,0 +1,2 @@
+// Package cohere runs the conformance tests against github.com/cohere-ai/cohere-go/v2.
+package cohere

@@ -1,0 +1,2 @@
+// Package genai runs the conformance tests against google.golang.org/genai.
+package genai

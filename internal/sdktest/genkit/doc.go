@@ -1,0 +1,2 @@
+// Package genkit runs one call of each provider of github.com/firebase/genkit through the seam.
+package genkit

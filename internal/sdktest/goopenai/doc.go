@@ -1,0 +1,2 @@
+// Package goopenai runs the conformance tests against github.com/sashabaranov/go-openai.
+package goopenai
