@@ -98,6 +98,8 @@ type LLMCall struct {
 	CallID string
 	// Seq is the order of starts in this process.
 	Seq uint64
+	// Parent is that of the call's [CallStart].
+	Parent string
 	// Attempt counts from 0 within a logical call.
 	Attempt int
 	// Provider is OTel's gen_ai.provider.name: "openai", "anthropic", "azure.ai.openai", …
@@ -284,6 +286,7 @@ func (c *LLMCall) ResponseBody() []byte { return c.Exchange.Response }
 type HTTPCall struct {
 	CallID              string
 	Seq                 uint64
+	Parent              string
 	Attempt             int
 	Start               time.Time
 	FirstByte, Duration time.Duration
@@ -301,6 +304,7 @@ type ToolCall struct {
 	ID        string
 	CallID    string
 	Seq       uint64
+	Parent    string // that of the call's CallStart
 	Name      string
 	Arguments json.RawMessage
 	// Result is nil when Err is not.
@@ -320,6 +324,7 @@ type ToolCall struct {
 type FuncCall struct {
 	CallID string
 	Seq    uint64
+	Parent string // that of the call's CallStart
 	// Name is the kind that was given to core.Call.
 	Name        string
 	Request     json.RawMessage

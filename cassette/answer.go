@@ -26,7 +26,7 @@ func (i *Interaction) answer(req *http.Request) (*http.Response, error) {
 		if i.Failure == nil {
 			return nil, errNoAnswer
 		}
-		return nil, i.Failure
+		return nil, i.Failure.err()
 	}
 	header := h.ResponseHeader.Clone()
 	if header == nil {
@@ -57,6 +57,11 @@ func (i *Interaction) answer(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// failed reports whether an HTTP interaction came to what an SDK may retry.
+func (i *Interaction) failed() bool {
+	return i.HTTP.Status == 0 || i.HTTP.Status >= 400 || i.bodyEnd() != nil
+}
+
 // result returns what a tool or function came to.
 func (i *Interaction) result() (json.RawMessage, error) {
 	switch {
@@ -72,7 +77,7 @@ func (i *Interaction) result() (json.RawMessage, error) {
 func (i *Interaction) bodyEnd() error {
 	switch {
 	case i.Failure != nil:
-		return i.Failure
+		return i.Failure.err()
 	case i.Ending == bus.EndingClosedEarly, i.Ending == bus.EndingCancelled:
 		return errClosedEarly
 	}

@@ -1,10 +1,12 @@
 package cassette
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -42,6 +44,17 @@ func newFailure(err error) *Failure {
 	for _, s := range sentinels {
 		if errors.Is(err, s) && !f.Is(s) {
 			f.Chain = append(f.Chain, core.ErrorChain(s)...)
+		}
+	}
+	return f
+}
+
+// err returns the failure as the program gets it: the very value where that is a sentinel, which programs compare
+// with ==, else f.
+func (f *Failure) err() error {
+	for _, s := range slices.Concat(sentinels, []error{context.Canceled, context.DeadlineExceeded, os.ErrDeadlineExceeded}) {
+		if len(f.Chain) > 0 && f.Chain[0] == core.ErrorChain(s)[0] && f.Text == s.Error() {
+			return s
 		}
 	}
 	return f

@@ -17,6 +17,9 @@ type Interaction struct {
 	// Attempt counts the attempts of one logical call from 0. Back is how many interactions back the attempt before
 	// this one stands; 0 for a first attempt.
 	Attempt, Back int
+	// Within is how many interactions back the tool or function stands inside of which this call was made; 0 when it was
+	// made in none. A replay that serves that one, whose body does not run then, does not wait for this call.
+	Within int
 	// Start is when the call began, since the start of the recording.
 	Start time.Duration
 	// Duration is how long it took until the reader of its answer was done.

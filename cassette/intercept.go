@@ -24,10 +24,11 @@ func (i *interceptor) InterceptHTTP(req *http.Request, next core.RoundTrip) (*ht
 	}
 	s.redactor.Credential(redact.CredentialsOf(req)...)
 	if s.passes(req) || s.mode == Live {
-		s.goesLive(info)
+		s.goesLive()
 		return next(req)
 	}
 	if s.tape == nil {
+		s.goesOut(info)
 		return next(req)
 	}
 	r, err := s.comparer.live(req, info)
@@ -40,14 +41,17 @@ func (i *interceptor) InterceptHTTP(req *http.Request, next core.RoundTrip) (*ht
 	at, played, ok := s.tape.take(r, s.comparer.matcher.Key(r), info.CallID)
 	if !ok {
 		if s.mode == Extend {
+			s.goesOut(info)
 			return next(req)
 		}
 		info.Final()
 		return nil, s.miss(r, played)
 	}
 	info.Replayed()
-	info.Final()
 	in := s.file.Interaction(at)
+	if in.failed() {
+		info.Final() // what the SDK retried then is in the outcome
+	}
 	if err := req.Context().Err(); err != nil && in.HTTP.Status != 0 {
 		return nil, context.Cause(req.Context())
 	}
@@ -63,10 +67,11 @@ func (i *interceptor) InterceptTool(ctx context.Context, req *core.ToolRequest, 
 		return nil, err
 	}
 	if s.mode == Live {
-		s.goesLive(info)
+		s.goesLive()
 		return next(ctx, req)
 	}
 	if s.tape == nil {
+		s.goesOut(info)
 		return next(ctx, req)
 	}
 	r, err := s.comparer.tool(req.Kind, req.Name, req.Arguments)
@@ -78,6 +83,7 @@ func (i *interceptor) InterceptTool(ctx context.Context, req *core.ToolRequest, 
 	at, played, ok := s.tape.take(r, s.comparer.matcher.Key(r), info.CallID)
 	if !ok {
 		if s.mode == Extend {
+			s.goesOut(info)
 			return next(ctx, req)
 		}
 		return nil, s.miss(r, played)
@@ -89,7 +95,9 @@ func (i *interceptor) InterceptTool(ctx context.Context, req *core.ToolRequest, 
 // refuses returns why the session lets no call through: it could not be opened, or it has ended.
 func (s *Session) refuses() error {
 	if s.broken == nil && s.isClosed() {
-		return fmt.Errorf("cassette: a call was refused: %s", s.ended())
+		err := fmt.Errorf("cassette: a call was refused: %s", s.ended())
+		s.refused(err)
+		return err
 	}
 	return s.broken
 }
@@ -101,19 +109,25 @@ func (s *Session) passes(req *http.Request) bool {
 	})
 }
 
-// goesLive notes a call that is not recorded.
-func (s *Session) goesLive(info *core.Info) {
+// goesLive notes a call that goes out and is not recorded.
+func (s *Session) goesLive() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.report.Live++
-	s.live[info.Seq] = true
 }
 
-// unrecorded reports whether goesLive was told of a call, and forgets it.
-func (s *Session) unrecorded(seq uint64) bool {
+// goesOut notes a call that goes out and is recorded when it has ended.
+func (s *Session) goesOut(info *core.Info) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.live[seq]
-	delete(s.live, seq)
-	return ok
+	s.out[info.Seq] = true
+}
+
+// wentOut reports whether goesOut was told of a call, and forgets it.
+func (s *Session) wentOut(seq uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.out[seq]
+	delete(s.out, seq)
+	return out
 }

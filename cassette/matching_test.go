@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/mixtape-go/mixtape/bus"
 	"github.com/mixtape-go/mixtape/cassette"
+	"github.com/mixtape-go/mixtape/core"
 )
 
 // post sends body to url in ctx and returns the answer's text.
@@ -413,4 +417,83 @@ func TestNormalizePanics(t *testing.T) {
 	if read(t, dir, "a.json") != before {
 		t.Error("the cassette changed")
 	}
+}
+
+// Names that only look like a secret's stay, on both sides.
+func TestFault110NamesThatLookSecret(t *testing.T) {
+	const (
+		request = `{"model":"gpt-5","messages":[{"role":"user","content":"hi"}],"max_tokens":64,"max_completion_tokens":65,"logprobs":true}`
+		answer  = `{"id":"chatcmpl-1","choices":[{"message":{"role":"assistant","content":"hi"},"logprobs":{"content":[{"token":"hi","logprob":-0.1,"bytes":[104,105]}]},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}`
+	)
+	wire := &network{answer: func(*http.Request, string) (*http.Response, error) {
+		return response(200, "application/json", answer), nil
+	}}
+	dir := folder(t)
+	f, g := twice(t, dir, func(ctx context.Context, replay bool) {
+		client := wire.client()
+		if replay {
+			client = unreachable(t).client()
+		}
+		if got := post(t, ctx, client, provider+"/v1/chat/completions", request); got != answer {
+			t.Errorf("replay %v: %s", replay, got)
+		}
+	})
+	f.wantPass()
+	g.wantPass()
+	wantText(t, read(t, dir, "a.json"), `"max_tokens": 64`, `"token": "hi"`)
+}
+
+// An interceptor of the user's that is on in both runs does not come between a call and its recording.
+func TestInterceptorOnBothSides(t *testing.T) {
+	b := bus.New()
+	core.Intercept(b, core.HTTPInterceptor(func(req *http.Request, next core.RoundTrip) (*http.Response, error) {
+		if req.Header.Get("X-Local") != "" {
+			return response(200, "text/plain", "local"), nil
+		}
+		req.Body = io.NopCloser(strings.NewReader(`{"model":"gpt-5","messages":[{"role":"user","content":"changed"}]}`))
+		return next(req)
+	}))
+	f, g := twice(t, folder(t), func(ctx context.Context, replay bool) {
+		client := answering("x").client()
+		if replay {
+			client = unreachable(t).client()
+		}
+		if got := ask(t, ctx, client, "hi"); got != completion("x") {
+			t.Errorf("replay %v: %s", replay, got)
+		}
+		req := get(ctx, "https://api.example.com/")
+		req.Header.Set("X-Local", "1")
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+	}, cassette.OnBus(b))
+	f.wantPass()
+	g.wantPass()
+}
+
+// Of many equal requests at once each gets an answer of its own.
+func TestConcurrentReplayServesEachOnce(t *testing.T) {
+	const n = 50
+	dir := folder(t)
+	record(t, dir, "a.json", slices.Repeat([]string{"same"}, n)...)
+	f := newT(t, "TestConcurrent")
+	s := cassette.Use(f, "a.json", cassette.Dir(dir))
+	client := unreachable(t).client()
+	answers := make(chan string, n)
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() { answers <- ask(t, s.Context(t.Context()), client, "same") })
+	}
+	wg.Wait()
+	close(answers)
+	seen := map[string]bool{}
+	for a := range answers {
+		seen[a] = true
+	}
+	if len(seen) != n {
+		t.Errorf("%d different answers, want %d", len(seen), n)
+	}
+	f.end().wantPass()
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"testing"
 	"unicode/utf8"
 
 	"github.com/mixtape-go/mixtape/cassette/internal/match"
@@ -115,6 +116,9 @@ func (s *Session) command() string {
 	const variable = "CASSETTE_RERECORD=1"
 	if s.t == nil {
 		return "run the program again with " + variable
+	}
+	if _, ok := s.t.(*testing.B); ok {
+		return "open the same cassette in a test, since benchmarks do not record"
 	}
 	var pattern []string
 	for _, element := range strings.Split(s.name, "/") {

@@ -97,23 +97,17 @@ func openOn(b *bus.Bus) []*Session {
 	return others
 }
 
-// ownerQuery asks a bus whose it is: a session answers for its own bus and those below it, for as long as they live.
-type ownerQuery struct{ session *Session }
+// ownerKey is what a session is attached to its bus under: it owns the bus, and those below, for as long as they live.
+type ownerKey struct{}
 
 // ownerOf returns the session that b, or a bus above it, belongs to; the nearest one, nil when there is none.
 func ownerOf(b *bus.Bus) *Session {
-	if !bus.Active[*ownerQuery](b) {
-		return nil
+	for ; b != nil; b = b.Parent() {
+		if s, ok := b.Attached(ownerKey{}, nil).(*Session); ok {
+			return s
+		}
 	}
-	var q ownerQuery
-	bus.Publish(b, &q)
-	return q.session
-}
-
-func (s *Session) answerOwner(q *ownerQuery) {
-	if q.session == nil {
-		q.session = s
-	}
+	return nil
 }
 
 // routeCall decides on which bus a call runs, by the rules of "Which session owns a call" in the package's contract.
@@ -127,7 +121,9 @@ func routeCall(c route.Call) (*bus.Bus, error) {
 	}
 	if owner != nil {
 		if owner.isClosed() {
-			return nil, refusal(c, owner.ended())
+			err := refusal(c, owner.ended())
+			owner.refused(err)
+			return nil, err
 		}
 		return b, nil
 	}

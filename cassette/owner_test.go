@@ -244,6 +244,9 @@ func TestOwnership(t *testing.T) {
 			t.Errorf("a closed session's tool ran: %v, %v", ran, err)
 		}
 		ask(t, cassette.Unrecorded(s.Context(t.Context())), answering("x").client(), "hi")
+		if n := s.Report().Refused; n != 4 {
+			t.Errorf("%d refused calls were counted, want 4", n)
+		}
 		if len(f.errors) != 0 {
 			t.Errorf("the ended test heard of it: %s", f.errorText())
 		}
@@ -397,9 +400,13 @@ func TestParallelSessions(t *testing.T) {
 			})
 		}
 	}
-	if after := runtime.NumGoroutine(); after > before {
-		t.Errorf("%d goroutines, %d before", after, before)
+	for range 1_000_000 { // the goroutines of subtests that have ended may still be on their way out
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		runtime.Gosched()
 	}
+	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 }
 
 // A client that is not instrumented goes round the cassette: a replay that served nothing fails.
@@ -439,5 +446,43 @@ func TestCloseReturnsProblems(t *testing.T) {
 	ask(t, s.Context(t.Context()), unreachable(t).client(), "hi")
 	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "1 of 2 recorded calls") {
 		t.Errorf("Close returns %v", err)
+	}
+}
+
+// A session that ends while calls run lets none of them out, and logs nothing to a test that is over.
+func TestEndWhileCallsRun(t *testing.T) {
+	dir := folder(t)
+	record(t, dir, "a.json", "hi")
+	before := read(t, dir, "a.json")
+	for _, mode := range []cassette.Mode{cassette.Replay, cassette.Extend} {
+		f := newT(t, "TestEnds/"+mode.String())
+		s := cassette.Use(f, "a.json", cassette.Dir(dir), mode, cassette.RepeatLast())
+		client := unreachable(t).client()
+		clients := []func() error{
+			func() error { _, err := chat(s.Context(context.Background()), client, provider, "hi"); return err },
+			func() error {
+				_, err := chat(context.Background(), client, provider, "hi") // refused as nobody's after the end
+				return err
+			},
+		}
+		var running, wg sync.WaitGroup
+		for i := range 8 {
+			running.Add(1)
+			wg.Go(func() {
+				call := clients[i%len(clients)]
+				if err := call(); err != nil {
+					t.Error(err)
+				}
+				running.Done()
+				for call() == nil {
+				}
+			})
+		}
+		running.Wait()
+		f.end().wantPass()
+		wg.Wait()
+	}
+	if read(t, dir, "a.json") != before {
+		t.Error("the cassette changed")
 	}
 }

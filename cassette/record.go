@@ -36,6 +36,7 @@ func (p *printer) interaction(i *Interaction, refs *references) {
 	p.textMember("ending", string(i.Ending))
 	p.numberMember("attempt", int64(i.Attempt))
 	p.numberMember("back", int64(i.Back))
+	p.numberMember("within", int64(i.Within))
 	if !p.timeless {
 		p.name("start_ms")
 		p.number(millis(i.Start))
@@ -241,6 +242,8 @@ func (r *reader) outcome(rec *record, name string) bool {
 		rec.Attempt = int(r.number(name, math.MaxInt32))
 	case "back":
 		rec.Back = int(r.number(name, math.MaxInt32))
+	case "within":
+		rec.Within = int(r.number(name, math.MaxInt32))
 	case "start_ms":
 		rec.Start = time.Duration(r.number(name, maxMillis)) * time.Millisecond
 	case "duration_ms":

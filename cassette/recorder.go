@@ -31,10 +31,11 @@ type recorder struct {
 
 // recording is one attempt that was heard.
 type recording struct {
-	seq    uint64
-	callID string
-	in     *Interaction
-	usage  bus.Usage
+	seq            uint64
+	callID, parent string
+	in             *Interaction
+	usage          bus.Usage
+	lossy          error // why it cannot be replayed truly
 }
 
 func newRecorder(s *Session) *recorder { return &recorder{session: s, start: time.Now()} }
@@ -46,7 +47,7 @@ func (r *recorder) subscribe(b *bus.Bus) (stop []func()) {
 }
 
 func (r *recorder) llm(c *bus.LLMCall) {
-	if c.Replayed || c.Intercepted || r.session.unrecorded(c.Seq) || !r.sendable(c.Err) {
+	if !r.sendable(c.Err) || !r.session.wentOut(c.Seq) {
 		return
 	}
 	in := &Interaction{
@@ -55,14 +56,14 @@ func (r *recorder) llm(c *bus.LLMCall) {
 		HTTP: newHTTPInteraction(&c.Exchange, c.Status, c.Streamed),
 	}
 	usage, _ := c.Usage()
-	r.keep(recording{seq: c.Seq, callID: c.CallID, in: in, usage: usage})
+	r.keep(recording{seq: c.Seq, callID: c.CallID, parent: c.Parent, in: in, usage: usage})
 }
 
 func (r *recorder) http(c *bus.HTTPCall) {
-	if c.Replayed || c.Intercepted || r.session.unrecorded(c.Seq) || !r.sendable(c.Err) {
+	if !r.sendable(c.Err) || !r.session.wentOut(c.Seq) {
 		return
 	}
-	r.keep(recording{seq: c.Seq, callID: c.CallID, in: &Interaction{
+	r.keep(recording{seq: c.Seq, callID: c.CallID, parent: c.Parent, in: &Interaction{
 		Kind: bus.KindHTTP, Attempt: c.Attempt,
 		Start: c.Start.Sub(r.start), Duration: c.Duration, Ending: c.Ending, Failure: newFailure(c.Err),
 		HTTP: newHTTPInteraction(&c.Exchange, c.Status, wire.IsStream(c.Exchange.ResponseHeader)),
@@ -70,10 +71,10 @@ func (r *recorder) http(c *bus.HTTPCall) {
 }
 
 func (r *recorder) tool(c *bus.ToolCall) {
-	if c.Replayed || c.Intercepted || r.session.unrecorded(c.Seq) || !r.lossless(c.Lossy) {
+	if !r.session.wentOut(c.Seq) {
 		return
 	}
-	r.keep(recording{seq: c.Seq, callID: c.CallID, in: &Interaction{
+	r.keep(recording{seq: c.Seq, callID: c.CallID, parent: c.Parent, lossy: c.Lossy, in: &Interaction{
 		Kind:  bus.KindTool,
 		Start: c.Start.Sub(r.start), Duration: c.Duration, Ending: c.Ending, Failure: newFailure(c.Err),
 		Func: &FuncInteraction{Name: c.Name, ID: c.ID, Arguments: c.Arguments, Result: c.Result},
@@ -81,10 +82,10 @@ func (r *recorder) tool(c *bus.ToolCall) {
 }
 
 func (r *recorder) function(c *bus.FuncCall) {
-	if c.Replayed || c.Intercepted || r.session.unrecorded(c.Seq) || !r.lossless(c.Lossy) {
+	if !r.session.wentOut(c.Seq) {
 		return
 	}
-	r.keep(recording{seq: c.Seq, callID: c.CallID, in: &Interaction{
+	r.keep(recording{seq: c.Seq, callID: c.CallID, parent: c.Parent, lossy: c.Lossy, in: &Interaction{
 		Kind:  bus.KindFunc,
 		Start: c.Start.Sub(r.start), Duration: c.Duration, Ending: c.Ending, Failure: newFailure(c.Err),
 		Func: &FuncInteraction{Name: c.Name, Arguments: c.Request, Result: c.Result},
@@ -101,14 +102,6 @@ func (r *recorder) sendable(err error) bool {
 	return true
 }
 
-// lossless reports whether a call's values survive a recording; one whose do not fails it.
-func (r *recorder) lossless(lossy error) bool {
-	if lossy != nil {
-		r.session.fail(fmt.Errorf("cassette %s: cannot be replayed truly: %w; let it take and return values that JSON can hold", r.session.store.path, lossy))
-	}
-	return true
-}
-
 func (r *recorder) keep(c recording) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +114,8 @@ func (r *recorder) count() int {
 	return len(r.calls)
 }
 
-// recorded returns what was heard, in the order of starts, with retries tied to the attempts before them.
+// recorded returns what was heard, in the order of starts, with retries tied to the attempts before them, and what tools
+// did to the tools.
 func (r *recorder) recorded() []recording {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,6 +128,9 @@ func (r *recorder) recorded() []recording {
 			c.in.Back = i - before
 		} else {
 			c.in.Attempt = 0
+		}
+		if around, ok := last[c.parent]; ok {
+			c.in.Within = i - around
 		}
 		last[c.callID] = i
 	}
@@ -187,7 +184,8 @@ func (r *recorder) save(failed bool) []error {
 		}
 		return nil
 	}
-	var problems []error
+	problems := r.untrue(calls)
+	failed = failed || len(problems) > 0
 	if status := lastStatus(calls); !failed && !s.settings.allowErrors && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
 		failed = true
 		problems = append(problems, fmt.Errorf("cassette %s: the last call was answered with status %d, so this is no good recording; mend the key, or keep such a recording with cassette.AllowErrors()", s.store.path, status))
@@ -209,6 +207,17 @@ func (r *recorder) save(failed bool) []error {
 	}
 	if err := s.store.save(data, s.loaded); err != nil {
 		problems = append(problems, err)
+	}
+	return problems
+}
+
+// untrue returns why the recording cannot be replayed truly: values of tools and functions that JSON does not hold. What
+// is inside of another tool or function does not matter, since nobody asks for it in a replay.
+func (r *recorder) untrue(calls []recording) (problems []error) {
+	for _, c := range calls {
+		if c.lossy != nil && c.in.Within == 0 {
+			problems = append(problems, fmt.Errorf("cassette %s: cannot be replayed truly: %w; let it take and return values that JSON can hold", r.session.store.path, c.lossy))
+		}
 	}
 	return problems
 }
@@ -237,7 +246,13 @@ func (r *recorder) file(calls []recording) *File {
 	s := r.session
 	f := &File{}
 	if s.mode == Extend && s.file != nil {
-		f = s.file
+		old := *s.file // a call under way may still be answered from it
+		old.entries = nil
+		f = &old
+		for _, in := range s.file.Interactions() {
+			hide(s.redactor, in) // what somebody wrote into the file by hand has not passed the redactor
+			f.Append(in)
+		}
 	}
 	f.Recorder, f.Rules = recorderName, s.redactor.Rules()
 	for _, c := range calls {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/mixtape-go/mixtape/bus"
 	"github.com/mixtape-go/mixtape/cassette"
@@ -334,4 +336,100 @@ func hanging(t *testing.T) *scripted {
 	}))}
 	t.Cleanup(s.Close)
 	return s
+}
+
+// TestOpenStreamEndsWithItsSession leaves a body half read when the session closes: what came so far is recorded, and
+// its reader goes on unharmed.
+func TestOpenStreamEndsWithItsSession(t *testing.T) {
+	server := serve(t, 200, "text/event-stream", chunk("a"), chunk("b"), "data: [DONE]\n\n")
+	client := core.Instrument(server.Client())
+	dir := t.TempDir()
+	var open *http.Response
+	t.Run("record", func(t *testing.T) {
+		s := cassette.Use(t, "call", cassette.Dir(dir))
+		req, _ := http.NewRequestWithContext(s.Context(context.Background()), http.MethodPost, server.URL+"/v1/chat/completions", strings.NewReader(chatRequest))
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = resp
+		if n, err := resp.Body.Read(make([]byte, 4096)); n != len(chunk("a")) || err != nil {
+			t.Fatalf("%d bytes, %v; want the first event before the server has sent the second", n, err)
+		}
+	})
+	server.read <- struct{}{}
+	server.read <- struct{}{}
+	rest, err := io.ReadAll(open.Body)
+	if string(rest) != chunk("b")+"data: [DONE]\n\n" || err != nil {
+		t.Errorf("after the session, the reader gets %q, %v", rest, err)
+	}
+	open.Body.Close()
+	in := onlyInteraction(t, dir)
+	if string(in.HTTP.Response.Bytes) != chunk("a") || in.Ending != bus.EndingClosedEarly {
+		t.Errorf("recorded %q, %s", in.HTTP.Response.Bytes, in.Ending)
+	}
+}
+
+// pacedBody is a body whose pieces come 15 seconds after one another, by the clock of a synctest bubble.
+type pacedBody struct{ pieces []string }
+
+func (b *pacedBody) Read(p []byte) (int, error) {
+	if len(b.pieces) == 0 {
+		return 0, io.EOF
+	}
+	time.Sleep(15 * time.Second)
+	n := copy(p, b.pieces[0])
+	b.pieces = b.pieces[1:]
+	return n, nil
+}
+
+func (b *pacedBody) Close() error { return nil }
+
+// roundTripper is a function that is an http.RoundTripper.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// TestFault02PingKeepsItsOffset records a stream with a keep-alive comment 30 seconds in: the file keeps the comment and
+// the times of the reads, and the replay (Fault99) waits for none of them.
+func TestFault02PingKeepsItsOffset(t *testing.T) {
+	pieces := []string{chunk("a"), ": ping\n\n", "data: [DONE]\n\n"}
+	dir := t.TempDir()
+	pass := func(t *testing.T, mode cassette.Mode, transport roundTripper) (took time.Duration) {
+		synctest.Test(t, func(t *testing.T) {
+			s := cassette.Use(t, "call", cassette.Dir(dir), mode)
+			client := core.Instrument(&http.Client{Transport: transport})
+			start := time.Now()
+			resp, err := client.Post("http://127.0.0.1/v1/chat/completions", "application/json", strings.NewReader(chatRequest))
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			if string(body) != strings.Join(pieces, "") || err != nil {
+				t.Errorf("%s: body %q, %v", s.Mode(), body, err)
+			}
+			took = time.Since(start)
+		})
+		return took
+	}
+	live := pass(t, cassette.Record, func(req *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: &pacedBody{slices.Clone(pieces)}, Request: req, ContentLength: -1}, nil
+	})
+	if live != 45*time.Second {
+		t.Errorf("recording took %v, want 45s: the stream passes as it comes", live)
+	}
+	var at []time.Duration
+	for _, c := range onlyInteraction(t, dir).HTTP.Chunks {
+		at = append(at, c.At)
+	}
+	if want := []time.Duration{15 * time.Second, 30 * time.Second, 45 * time.Second}; !slices.Equal(at, want) {
+		t.Errorf("times of the reads %v, want %v", at, want)
+	}
+	replayed := pass(t, cassette.Replay, func(*http.Request) (*http.Response, error) {
+		t.Error("a replay went out")
+		return nil, io.EOF
+	})
+	if replayed != 0 {
+		t.Errorf("the replay waited %v", replayed)
+	}
 }

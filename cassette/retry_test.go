@@ -151,3 +151,30 @@ func (q *quietT) Errorf(format string, args ...any) {
 	q.errors = append(q.errors, fmt.Sprintf(format, args...))
 }
 func (q *quietT) Failed() bool { return len(q.errors) > 0 }
+
+// TestEqualCallInsideAndOutsideOfATool makes the same request inside of a tool and after it. In the replay the tool's
+// body does not run, and the request after it gets its own answer, not the one of the request inside.
+func TestEqualCallInsideAndOutsideOfATool(t *testing.T) {
+	server := answers(t, 200, 200)
+	client := core.Instrument(server.Client())
+	dir := t.TempDir()
+	research := core.Tool("research", func(ctx context.Context, topic string) (string, error) {
+		return attempt(ctx, client, server.URL, -1), nil
+	})
+	for _, mode := range []cassette.Mode{cassette.Record, cassette.Replay} {
+		t.Run(mode.String(), func(t *testing.T) {
+			s := cassette.Use(t, "call", cassette.Dir(dir), mode)
+			ctx := s.Context(t.Context())
+			if got, err := research(ctx, "lamps"); got != "200 1" || err != nil {
+				t.Errorf("the tool gives %q, %v", got, err)
+			}
+			if got := attempt(ctx, client, server.URL, -1); got != "200 2" {
+				t.Errorf("after the tool: %q, want the second answer", got)
+			}
+		})
+	}
+	f, err := cassette.Load(dir + "/call.json")
+	if err != nil || f.Len() != 3 || f.Interaction(1).Within != 1 || f.Interaction(2).Within != 0 {
+		t.Errorf("%+v, %v: want the tool, the call inside of it, and the one after it", f, err)
+	}
+}

@@ -48,11 +48,13 @@ type Session struct {
 	broken   error // why the session could not be opened
 	stop     []func()
 
+	gate   sync.RWMutex // held for reading while the test is told something, so that it has not ended
+	closed bool         // guarded by gate
+
 	mu       sync.Mutex
-	closed   bool
 	problems []error
 	report   Report
-	live     map[uint64]bool // Seq of calls that are not recorded
+	out      map[uint64]bool // Seq of calls that went out, are under way, and will be recorded
 }
 
 // Report counts what became of a session's calls.
@@ -263,6 +265,9 @@ func (s *Session) missing(err error) error {
 		if readEnvironment().inCI() {
 			fe.Remedy = "nothing is recorded in CI; record it elsewhere and commit it: " + s.command()
 		}
+		if s.mode == Verify { // which CASSETTE_RERECORD leaves alone
+			fe.Remedy = "verify compares with a recording: make one first, in the mode auto or record"
+		}
 		if orphans := s.orphans(); len(orphans) > 0 {
 			fe.Remedy += fmt.Sprintf("; in its folder no test has opened %s so far: was one of them renamed?", enumerate(orphans))
 		}
@@ -277,8 +282,8 @@ func (s *Session) connect() {
 		parent = bus.Default()
 	}
 	s.bus = bus.New(bus.Parent(parent))
-	s.live = map[uint64]bool{}
-	bus.Subscribe(s.bus, s.answerOwner)
+	s.out = map[uint64]bool{}
+	s.bus.Attached(ownerKey{}, func() any { return s })
 	// It is never removed: a call that was on its way here when the session ended is refused, and does not go out.
 	core.Intercept(s.bus, (*interceptor)(s), core.Innermost())
 	if s.mode.writes() || s.mode == Verify {
@@ -308,7 +313,11 @@ func (s *Session) Report() Report {
 	if s.tape != nil {
 		r.Served, r.Unused = s.tape.served(), len(s.tape.unused())
 	}
-	if s.recorder != nil && s.mode.writes() {
+	switch {
+	case s.recorder == nil:
+	case s.mode == Verify:
+		r.Live += s.recorder.count()
+	default:
 		r.Recorded = s.recorder.count()
 	}
 	return r
@@ -320,19 +329,21 @@ func (s *Session) Report() Report {
 func (s *Session) Close() error { return errors.Join(s.finish()...) }
 
 func (s *Session) isClosed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.gate.RLock()
+	defer s.gate.RUnlock()
 	return s.closed
 }
 
 // fail notes what is wrong, and fails the test at once where there is one that still runs.
 func (s *Session) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.gate.RLock()
+	defer s.gate.RUnlock()
 	if s.closed {
 		return
 	}
 	if s.t == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.problems = append(s.problems, err)
 		return
 	}
@@ -354,12 +365,14 @@ func (s *Session) finish() []error {
 		return nil
 	}
 	core.Drain(s.bus)
-	s.mu.Lock()
+	s.gate.Lock()
 	if s.closed {
-		s.mu.Unlock()
+		s.gate.Unlock()
 		return nil
 	}
 	s.closed = true
+	s.gate.Unlock()
+	s.mu.Lock()
 	problems := s.problems
 	s.mu.Unlock()
 	release(s)
@@ -369,7 +382,7 @@ func (s *Session) finish() []error {
 	if s.broken != nil {
 		return nil
 	}
-	failed := len(problems) > 0 || s.t != nil && (s.t.Failed() || s.t.Skipped())
+	failed := len(problems) > 0 || s.t != nil && (s.t.Failed() || s.t.Skipped()) || unwinding()
 	switch {
 	case s.recorder != nil && s.mode.writes():
 		problems = append(problems, s.recorder.save(failed)...)

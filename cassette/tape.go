@@ -24,7 +24,22 @@ type tape struct {
 // recordedCall is one logical call: its last attempt is what it came to.
 type recordedCall struct {
 	attempts []int // their interactions, counted from 0
+	inside   []*recordedCall
 	served   bool
+	covered  bool // the tool or function inside of which it was made was served
+}
+
+// serve marks c served, and what was made inside of it as not to be waited for.
+func (c *recordedCall) serve() {
+	c.served = true
+	c.cover()
+}
+
+func (c *recordedCall) cover() {
+	for _, i := range c.inside {
+		i.covered = true
+		i.cover()
+	}
 }
 
 // last returns the index of the attempt that stands for the call.
@@ -62,6 +77,9 @@ func newTape(f *File, c *comparer, repeatLast bool) (*tape, error) {
 		}
 		call := &recordedCall{attempts: []int{i}}
 		of[i] = call
+		if around := i - in.Within; in.Within > 0 && around >= 0 {
+			of[around].inside = append(of[around].inside, call)
+		}
 		t.calls = append(t.calls, call)
 		q := t.byKey[keys[i]]
 		if q == nil {
@@ -88,6 +106,9 @@ func (t *tape) take(r *match.Request, k match.Hash, callID string) (i int, playe
 		}
 		t.byKey[k] = q
 	}
+	for q.next < len(q.calls) && q.calls[q.next].covered {
+		q.next++
+	}
 	if q.next == len(q.calls) {
 		if !t.repeatLast {
 			return 0, q.next, false
@@ -96,7 +117,7 @@ func (t *tape) take(r *match.Request, k match.Hash, callID string) (i int, playe
 	}
 	c := q.calls[q.next]
 	q.next++
-	c.served = true
+	c.serve()
 	t.called[attemptOf{callID, k}] = c
 	return c.last(), 0, true
 }
@@ -109,7 +130,7 @@ func (t *tape) relaxed(r *match.Request) *queue {
 	tried := 0
 	for _, c := range t.calls {
 		stored := t.requests[c.attempts[0]]
-		if c.served || stored.Kind != r.Kind || stored.Format != r.Format || stored.Operation != r.Operation {
+		if c.served || c.covered || stored.Kind != r.Kind || stored.Format != r.Format || stored.Operation != r.Operation {
 			continue
 		}
 		if tried++; tried > relaxedCandidates {
@@ -128,7 +149,7 @@ func (t *tape) unused() []int {
 	defer t.mu.Unlock()
 	var list []int
 	for _, c := range t.calls {
-		if !c.served {
+		if !c.served && !c.covered {
 			list = append(list, c.attempts[0])
 		}
 	}

@@ -36,12 +36,12 @@ func twice(t *testing.T, dir string, fn func(ctx context.Context, replay bool), 
 
 func TestToolsReplay(t *testing.T) {
 	ran := 0
-	tool := core.Tool("refund", func(_ context.Context, o order) (map[string]any, error) {
+	tool := core.Tool("refund", func(_ context.Context, o order) (map[string]json.Number, error) {
 		ran++
 		if o.Amount < 0 {
 			return nil, fmt.Errorf("order %s: %w", o.ID, errDeclined)
 		}
-		return map[string]any{"refunded": o.ID}, nil
+		return map[string]json.Number{"refunded": o.ID}, nil
 	})
 	dispatch := core.Dispatch(func(_ context.Context, name string, arguments json.RawMessage) (json.RawMessage, error) {
 		ran++
@@ -191,6 +191,30 @@ func TestFault108LiveValuesPassUnchanged(t *testing.T) {
 		if replay && (strings.Contains(got["password"], "hunter2") || !strings.Contains(got["mail"], "@redacted.invalid")) {
 			t.Errorf("the replay gives %v", got)
 		}
+	})
+	f.wantPass()
+	g.wantPass()
+}
+
+// What a tool does inside, calling a model or another tool, is recorded, and not waited for in a replay that serves the
+// tool. An equal call outside of it gets its own answer.
+func TestCallsInsideATool(t *testing.T) {
+	type value struct{ hidden int } // does not survive JSON, which is no matter inside
+	look := core.Tool("look", func(_ context.Context, n int) (value, error) { return value{n}, nil })
+	f, g := twice(t, folder(t), func(ctx context.Context, replay bool) {
+		client := answering("from the model").client()
+		if replay {
+			client = unreachable(t).client()
+		}
+		agent := core.Tool("agent", func(ctx context.Context, prompt string) (string, error) {
+			v, err := look(ctx, 7)
+			return fmt.Sprint(ask(t, ctx, client, prompt), v.hidden, err), nil
+		})
+		got, err := agent(ctx, "inner")
+		if err != nil || got != completion("from the model")+"7 <nil>" {
+			t.Errorf("replay %v: %s, %v", replay, got, err)
+		}
+		ask(t, ctx, client, "outer")
 	})
 	f.wantPass()
 	g.wantPass()

@@ -35,7 +35,7 @@ func TestModes(t *testing.T) {
 		{"replay", cassette.Replay, true, cassette.Replay, recorded, "", false},
 		{"extend records what is not there", cassette.Extend, false, cassette.Extend, live, "", true},
 		{"extend replays what it knows", cassette.Extend, true, cassette.Extend, recorded, "", false},
-		{"verify needs a file", cassette.Verify, false, cassette.Verify, "", "no such file", false},
+		{"verify needs a file", cassette.Verify, false, cassette.Verify, "", "no such file or directory; verify compares with a recording", false},
 		{"verify goes live and never writes", cassette.Verify, true, cassette.Verify, live, "", false},
 		{"live needs no file", cassette.Live, false, cassette.Live, live, "", false},
 		{"live reads no file", cassette.Live, true, cassette.Live, live, "", false},

@@ -160,14 +160,14 @@ func (a *attempt) event(ending bus.Ending, err error) any {
 	i, duration := a.info, time.Since(a.start)
 	if i.Kind == bus.KindHTTP {
 		return &bus.HTTPCall{
-			CallID: i.CallID, Seq: i.Seq, Attempt: i.Attempt,
+			CallID: i.CallID, Seq: i.Seq, Attempt: i.Attempt, Parent: i.parent,
 			Start: a.start, FirstByte: a.firstByte, Duration: duration,
 			Status: a.status(), Ending: ending, Err: err,
 			Replayed: i.replayed.Load(), Intercepted: a.intercepted, Exchange: a.exchange,
 		}
 	}
 	call := &bus.LLMCall{
-		CallID: i.CallID, Seq: i.Seq, Attempt: i.Attempt,
+		CallID: i.CallID, Seq: i.Seq, Attempt: i.Attempt, Parent: i.parent,
 		Provider: i.Provider, Operation: i.Operation, Model: i.Model, Streamed: a.streamed,
 		Start: a.start, FirstByte: a.firstByte, Duration: duration,
 		Status: a.status(), Ending: ending, Err: err,

@@ -18,8 +18,9 @@ func (h *heldBody) Close() error               { return nil }
 // hold returns a shallow copy of req whose body is held in memory and not read yet, and the body's bytes. It reads and
 // closes req's body, unless that is held already. The error is a [*RequestBodyError].
 //
-// GetBody is not asked: some SDKs' versions of it rewind the one shared reader. The length that req announces, and its
-// GetBody, are mended: an interceptor may have put another body in and left them standing.
+// GetBody is not asked, since some SDKs' versions of it rewind the one shared reader, but for a body that was read to
+// its end before: there are SDKs that send one again, and net/http mends that so. The length that req announces, and
+// its GetBody, are mended: an interceptor may have put another body in and left them standing.
 func hold(req *http.Request) (*http.Request, []byte, error) {
 	held := req.WithContext(req.Context()) // a RoundTripper must not write to the request that it is given
 	if req.Body == nil || req.Body == http.NoBody {
@@ -33,6 +34,9 @@ func hold(req *http.Request) (*http.Request, []byte, error) {
 		b, err = io.ReadAll(req.Body)
 		if closed := req.Body.Close(); err == nil {
 			err = closed
+		}
+		if err == nil && len(b) == 0 && req.ContentLength > 0 && req.GetBody != nil {
+			b, err = readAgain(req.GetBody)
 		}
 		if err != nil {
 			return req, nil, &RequestBodyError{nameOf(req), err}
@@ -48,6 +52,15 @@ func hold(req *http.Request) (*http.Request, []byte, error) {
 	h.r.Reset(b)
 	held.Body = h
 	return held, b, nil
+}
+
+func readAgain(getBody func() (io.ReadCloser, error)) ([]byte, error) {
+	body, err := getBody()
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	return io.ReadAll(body)
 }
 
 // release is hold for what goes to the wire: the body is of a type that net/http knows to be in memory, so that it

@@ -55,7 +55,8 @@ func parentOf(ctx context.Context) string {
 // Replayed says that the answer comes from a recording. The closing event will say so too.
 func (i *Info) Replayed() { i.replayed.Store(true) }
 
-// Final says that the outcome stands: the SDK is told not to retry it, as far as the seam reaches. The Stainless SDKs
-// obey for every failure that comes through [Instrument], [Middleware] or [PerCall]. Through [Transport] they obey for
-// an error status, which carries X-Should-Retry: false, and retry an error without an answer as they see fit.
+// Final says that the outcome, a failure, stands: the SDK is told not to retry it, as far as the seam reaches. The
+// Stainless SDKs obey for every failure that comes through [Instrument], [Middleware] or [PerCall]. Through [Transport]
+// they obey for an answer, which carries X-Should-Retry: false then, and retry an error without an answer as they see
+// fit.
 func (i *Info) Final() { i.final.Store(true) }

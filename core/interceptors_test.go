@@ -170,7 +170,7 @@ func TestInfo(t *testing.T) {
 		reason string
 		status int // 0: an error
 		mark   string
-	}{{"an error", 0, "false"}, {"an error status", 429, "false"}, {"a success", 200, ""}} {
+	}{{"an error", 0, "false"}, {"an error status", 429, "false"}, {"an answer that breaks off", 200, "false"}} {
 		t.Run(tt.reason, func(t *testing.T) {
 			h := listen()
 			intercept(t, h.bus, func(req *http.Request, _ core.RoundTrip) (*http.Response, error) {

@@ -141,7 +141,7 @@ func (s *httpSeam) outcome(a *attempt, req *http.Request, resp *http.Response, e
 		return resp, err
 	}
 	resp = a.answer(resp)
-	if final && resp.StatusCode >= 400 {
+	if final {
 		resp = copyResponse(resp)
 		resp.Header.Set("X-Should-Retry", "false")
 	}

@@ -145,13 +145,13 @@ func (r *toolRun) event(result json.RawMessage, err error) any {
 	i, duration := r.info, time.Since(r.start)
 	if i.Kind == bus.KindFunc {
 		return &bus.FuncCall{
-			CallID: i.CallID, Seq: i.Seq, Name: r.request.Name, Request: r.request.Arguments, Result: result, Err: err,
+			CallID: i.CallID, Seq: i.Seq, Parent: i.parent, Name: r.request.Name, Request: r.request.Arguments, Result: result, Err: err,
 			Start: r.start, Duration: duration, Ending: ending,
 			Replayed: i.replayed.Load(), Intercepted: r.intercepted, Lossy: r.lossy,
 		}
 	}
 	return &bus.ToolCall{
-		ID: r.toolCallID, CallID: i.CallID, Seq: i.Seq, Name: r.request.Name, Arguments: r.request.Arguments, Result: result, Err: err,
+		ID: r.toolCallID, CallID: i.CallID, Seq: i.Seq, Parent: i.parent, Name: r.request.Name, Arguments: r.request.Arguments, Result: result, Err: err,
 		Start: r.start, Duration: duration, Ending: ending,
 		Replayed: i.replayed.Load(), Intercepted: r.intercepted, Lossy: r.lossy,
 	}

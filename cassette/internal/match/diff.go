@@ -196,7 +196,7 @@ func (d *differ) object(a, b *node) {
 		case j == len(b.inner):
 			order = -1
 		default:
-			order = bytes.Compare(a.names[i].form, b.names[j].form)
+			order = bytes.Compare(a.names[i].key(), b.names[j].key())
 		}
 		switch {
 		case order < 0:

@@ -28,6 +28,12 @@ type name struct {
 	source []byte
 }
 
+// key returns what members are sorted by: the name's text, without its size.
+func (n name) key() []byte {
+	from, _ := sizedText(n.form[1:])
+	return n.form[1+from:]
+}
+
 // reader reads a traced form.
 type reader struct {
 	form, source []byte

@@ -248,7 +248,7 @@ func (s SDK[C]) one(ending bus.Ending, status int, text string) func(*testing.T,
 		if c.Status != status {
 			t.Errorf("status = %d, want %d", c.Status, status)
 		}
-		if text == "" {
+		if text == "" || !s.decoded(t, c) {
 			return
 		}
 		if c.Text() != text {
@@ -258,8 +258,23 @@ func (s SDK[C]) one(ending bus.Ending, status int, text string) func(*testing.T,
 	}
 }
 
+// undecoded are the providers whose wire formats are not decoded yet: their calls are recorded and replayed as bytes.
+var undecoded = map[string]bool{"gcp.gemini": true, "ollama": true, "cohere": true, "aws.bedrock": true}
+
+// decoded reports whether c can be asked what it says; it fails the test when undecoded is wrong about it.
+func (s SDK[C]) decoded(t *testing.T, c *bus.LLMCall) bool {
+	t.Helper()
+	if (c.Decoder == nil) != undecoded[s.Provider] {
+		t.Errorf("%s: decoder %v, and the list of what is not decoded says %v", s.Provider, c.Decoder, undecoded[s.Provider])
+	}
+	return c.Decoder != nil
+}
+
 func (s SDK[C]) common(t *testing.T, c *bus.LLMCall) {
 	t.Helper()
+	if !s.decoded(t, c) {
+		return
+	}
 	if c.Provider != s.Provider || c.Operation != "chat" || c.Model != Model {
 		t.Errorf("provider, operation, model = %q, %q, %q", c.Provider, c.Operation, c.Model)
 	}
@@ -288,6 +303,9 @@ func (s SDK[C]) toolCall(t *testing.T, calls []*bus.LLMCall) {
 		t.Fatalf("%d events for one call", len(calls))
 	}
 	s.common(t, calls[0])
+	if !s.decoded(t, calls[0]) {
+		return
+	}
 	s.usage(t, calls[0])
 	tools := calls[0].ToolCalls()
 	if len(tools) != 1 || tools[0].Name != tool || string(tools[0].Arguments) != arguments {
