@@ -55,7 +55,7 @@ var bodies = []struct {
 	{"JSON lines", "{\"a\":1}\n{\"a\":2}\n", formText},
 }
 
-func TestBodiesRoundTrip(t *testing.T) {
+func TestFault37And39And67And97BodiesRoundTrip(t *testing.T) {
 	for _, test := range bodies {
 		t.Run(test.reason, func(t *testing.T) {
 			b := []byte(test.bytes)

@@ -242,8 +242,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A stranger's file must not need more time or memory than its size explains.
-func TestManyInteractions(t *testing.T) {
+// TestFault117ManyInteractions: a file must not need more time or memory than its size explains.
+func TestFault117ManyInteractions(t *testing.T) {
 	f := &File{}
 	for i := range 10_000 {
 		f.Append(chatCall(fmt.Sprintf(`{"messages":[{"role":"user","content":"question %d"}]}`, i), `{"id":"x"}`))

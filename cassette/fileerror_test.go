@@ -25,7 +25,7 @@ func checkFileError(t *testing.T, err error, i int, want string) *FileError {
 	return fe
 }
 
-func TestFilesThatCannotBeRead(t *testing.T) {
+func TestFault92And116FilesThatCannotBeRead(t *testing.T) {
 	const head = "{\n  \"format\": \"mixtape/1\",\n  \"interactions\": [\n"
 	one := func(interaction string) string { return head + "    " + interaction + "\n  ]\n}\n" }
 	for _, test := range []struct {

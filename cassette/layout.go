@@ -138,9 +138,9 @@ func (l layout) append(dst, data []byte) []byte {
 	return dst
 }
 
-// appendAt appends data as it stands depth levels deep in an outer text; with numbers set, an array of numbers stands
-// on one line. It returns how deep data nests, -1 when it is not JSON.
-func (l layout) appendAt(dst, data []byte, depth int, numbers bool) (_ []byte, deepest int) {
+// appendAt appends data as it stands depth levels deep in an outer text; with fold set, what fits on one line stands on
+// one. It returns how deep data nests, -1 when it is not JSON.
+func (l layout) appendAt(dst, data []byte, depth int, fold bool) (_ []byte, deepest int) {
 	s := jsonlex.New(data)
 	first, named, onLine := false, false, false
 	for {
@@ -182,9 +182,9 @@ func (l layout) appendAt(dst, data []byte, depth int, numbers bool) (_ []byte, d
 		if named {
 			dst = append(dst, l.colon...)
 		}
-		if k == jsonlex.ArrayStart && numbers {
+		if first && fold {
 			_, end := s.Span()
-			onLine = numbersOnly(data[end:])
+			onLine = fitsOnLine(data[end:])
 		}
 	}
 }
@@ -200,17 +200,32 @@ func (l layout) breakLine(dst []byte, depth int) []byte {
 	return dst
 }
 
-// numbersOnly reports whether the array whose inside rest begins with holds nothing but numbers.
-func numbersOnly(rest []byte) bool {
-	for _, c := range rest {
-		switch {
-		case c == ']':
-			return true
-		case '0' <= c && c <= '9':
-		case c == ',' || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E':
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
-		default:
+// foldedLen is how long an array or object may be, its longest string left out, to stand on one line.
+const foldedLen = 72
+
+// fitsOnLine reports whether the array or object whose inside rest begins with stands on one line: it holds no others,
+// and is nothing but numbers, or short but for one string. A message of a conversation is a line then.
+func fitsOnLine(rest []byte) bool {
+	numbers, longest := true, 0
+	for i := 0; i < len(rest); i++ {
+		if !numbers && i-longest > foldedLen {
 			return false
+		}
+		switch c := rest[i]; {
+		case c == ']' || c == '}':
+			return true
+		case c == '[' || c == '{':
+			return false
+		case c == '"':
+			from := i
+			for i++; i < len(rest) && rest[i] != '"'; i++ {
+				if rest[i] == '\\' {
+					i++
+				}
+			}
+			numbers, longest = false, max(longest, i-from)
+		case 'a' <= c && c <= 'z' && c != 'e': // of true, false and null
+			numbers = false
 		}
 	}
 	return false

@@ -74,17 +74,21 @@ func TestLayoutByName(t *testing.T) {
 	}
 }
 
-func TestNumbersOnOneLine(t *testing.T) {
-	got, _ := indented("  ").appendAt(nil, []byte(`{"a":[1,-2.5e3],"b":[1,"x"],"c":[[1,2],[]]}`), 0, true)
-	const want = `{
-  "a": [1, -2.5e3],
-  "b": [
-    1,
-    "x"
-  ],
-  "c": [
+func TestWhatFitsOnALine(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	got, _ := indented("  ").appendAt(nil, []byte(`{"numbers":[1,-2.5e3,`+strings.Repeat("1,", 50)+`1],"mixed":[1,"]}",true],"nested":[[1,2],[]],`+
+		`"message":{"role":"user","content":"`+long+`\""},"two":["`+long+`","`+long+`"]}`), 0, true)
+	want := `{
+  "numbers": [1, -2.5e3, ` + strings.Repeat("1, ", 50) + `1],
+  "mixed": [1, "]}", true],
+  "nested": [
     [1, 2],
     []
+  ],
+  "message": {"role": "user", "content": "` + long + `\""},
+  "two": [
+    "` + long + `",
+    "` + long + `"
   ]
 }`
 	if string(got) != want {

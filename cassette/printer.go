@@ -46,6 +46,13 @@ func (p *printer) closeLine(bracket byte) {
 	p.line--
 }
 
+// sameLine puts the members that write writes on the line of the one before them.
+func (p *printer) sameLine(write func()) {
+	p.line++
+	write()
+	p.line--
+}
+
 // item begins an element.
 func (p *printer) item() {
 	if !p.first {

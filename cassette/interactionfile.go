@@ -23,10 +23,12 @@ func (p *printer) interaction(i *Interaction, refs *references) {
 		p.function(i.Kind, f)
 	}
 	if h := i.HTTP; h != nil {
-		p.textMember("provider", i.Provider)
-		p.textMember("format", i.Format)
-		p.textMember("operation", i.Operation)
-		p.textMember("model", i.Model)
+		p.sameLine(func() {
+			p.textMember("provider", i.Provider)
+			p.textMember("format", i.Format)
+			p.textMember("operation", i.Operation)
+			p.textMember("model", i.Model)
+		})
 		p.request(h, i.Format, refs)
 		p.response(h)
 	}
@@ -40,8 +42,10 @@ func (p *printer) interaction(i *Interaction, refs *references) {
 	if !p.timeless {
 		p.name("start_ms")
 		p.number(millis(i.Start))
-		p.name("duration_ms")
-		p.number(millis(i.Duration))
+		p.sameLine(func() {
+			p.name("duration_ms")
+			p.number(millis(i.Duration))
+		})
 	}
 	p.textsMember("hidden", i.Hidden)
 	p.unknown(i.unknown)
