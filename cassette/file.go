@@ -237,6 +237,9 @@ func (f *File) readEntry(r *reader) {
 	if rec.Back > index {
 		r.failAt(e.span.from, remedyEdit, fmt.Errorf("back is %d, and only %d interactions stand before", rec.Back, index))
 	}
+	if rec.Within > index {
+		r.failAt(e.span.from, remedyEdit, fmt.Errorf("within is %d, and only %d interactions stand before", rec.Within, index))
+	}
 	if rec.in.extends != nil && r.flaw == nil {
 		f.resolve(r, index, rec)
 	}

@@ -67,6 +67,7 @@ func TestFault92And116FilesThatCannotBeRead(t *testing.T) {
 		{"a number too large", one(`{"kind":"tool","start_ms":9223372036854775807}`), 1, 4, "start_ms must be a whole number"},
 		{"an unknown ending", one(`{"kind":"tool","ending":"sad"}`), 1, 4, `unknown ending "sad"`},
 		{"a retry of nothing", one(`{"kind":"tool","back":1}`), 1, 4, "back is 1, and only 0 interactions stand before"},
+		{"a call within nothing", one(`{"kind":"tool","within":1}`), 1, 4, "within is 1, and only 0 interactions stand before"},
 		{"no status", one(`{"kind":"http","response":{}}`), 1, 4, "response.status"},
 		{"a body and a stream", one(`{"kind":"http","response":{"status":200,"body":{"text":""},"stream":{"text":""}}}`), 1, 4, "both a body and a stream"},
 		{"a body in two forms", one(`{"kind":"http","request":{"body":{"json":1,"text":"1"}}}`), 1, 4, "two forms, json and text"},

@@ -57,7 +57,34 @@ func goldenFiles() map[string]*File {
 		in.HTTP.Trailer = http.Header{"Checksum": {"caf\xe9"}}
 		bodies.Append(in)
 	}
-	return map[string]*File{"chat": chat, "stream": stream, "retry": retry, "tools": tools, "bodies": bodies, "empty": {}}
+	return map[string]*File{"example": exampleFile(), "chat": chat, "stream": stream, "retry": retry, "tools": tools, "bodies": bodies, "empty": {}}
+}
+
+// exampleFile is the run that docs/file-format.md shows.
+func exampleFile() *File {
+	const question = `{"role":"user","content":"Refund order 7"}`
+	const call = `{"role":"assistant","tool_calls":[{"id":"call_1","type":"function","function":{"name":"refund","arguments":"{\"order\":7}"}}]}`
+	f := fileOf(
+		`{"model":"gpt-5","messages":[`+question+`]}`,
+		`{"model":"gpt-5","messages":[`+question+`,`+call+`,{"role":"tool","tool_call_id":"call_1","content":"done"}],"stream":true}`,
+	)
+	first, second := f.Interaction(0), f.Interaction(1)
+	first.HTTP.Response.Bytes = []byte(`{"choices":[{"message":` + call + `,"finish_reason":"tool_calls"}]}`)
+	h := second.HTTP
+	h.Streamed = true
+	h.ResponseHeader = http.Header{"Content-Type": {"text/event-stream"}}
+	h.Response.Bytes = []byte("data: {\"choices\":[{\"delta\":{\"content\":\"Refunded.\"}}]}\n\ndata: [DONE]\n\n")
+	h.Chunks = []bus.Chunk{{At: ms(310), Len: 55}, {At: ms(322), Len: 14}}
+	first.Start, first.Duration, second.Start, second.Duration = 0, ms(480), ms(483), ms(323)
+	second.Ending = bus.EndingClosedAfterTerminal
+
+	g := &File{Recorder: "mixtape v0.1.0", Rules: []string{"api_key", "email"},
+		Summary: Summary{Calls: 2, Models: map[string]int{"gpt-5": 2}, Tools: map[string]int{"refund": 1}}}
+	g.Append(first)
+	g.Append(&Interaction{Kind: bus.KindTool, Ending: bus.EndingComplete, Start: ms(481), Duration: ms(1),
+		Func: &FuncInteraction{Name: "refund", ID: "call_1", Arguments: []byte(`{"order":7}`), Result: []byte(`"done"`)}})
+	g.Append(second)
+	return g
 }
 
 // The files are the format: a change of one is a change of what others read.

@@ -56,8 +56,10 @@ var streams = []struct{ reason, stream, want string }{
 	{"JSON lines with a cut one", "{\"a\":1}\n\nx\n{\"a\":",
 		`"framing":"ndjson","events":[{"data":{"a":1}},{"raw":"\n"},{"raw":"x\n"},{"raw":"{\"a\":"}]`},
 	{"one JSON value", "[\n  1,\n  2\n]", `"json":[1,2],"layout":"indent 2"`},
+	{"text", "hello\nworld\n", `"text":"hello\nworld\n"`},
 	{"an error page", "<html>\n\nx</html>\n", `"text":"<html>\n\nx</html>\n"`},
 	{"binary frames", "\x00\x00\x00\x4a\xff", `"base64":"AAAASv8="`},
+	{"bytes that are no text", "data: \xff\n\n", `"base64":"ZGF0YTog/woK"`},
 	{"nothing", "", `"text":""`},
 }
 
@@ -71,6 +73,22 @@ func TestStreams(t *testing.T) {
 			}
 			checkRoundTrip(t, []byte(test.stream))
 		})
+	}
+}
+
+// TestFault12TailsOfStreams keeps the exact tail of a stream, and where it was cut.
+func TestFault12TailsOfStreams(t *testing.T) {
+	for _, tail := range []string{"", "\n", "\n\n"} {
+		stream := "data: {\"a\":1}\n\ndata: {\"finish_reason\":\"stop\"}" + tail
+		in := chatCall("", stream)
+		in.HTTP.Streamed = true
+		in.HTTP.Chunks = []bus.Chunk{{At: ms(1), Len: 5}, {At: ms(2), Len: len(stream) - 5}}
+		f := &File{}
+		f.Append(in)
+		got := reload(t, f, "a.json").Interaction(0).HTTP
+		if string(got.Response.Bytes) != stream || !slices.Equal(got.Chunks, in.HTTP.Chunks) {
+			t.Errorf("%q came back as %q in %v", stream, got.Response.Bytes, got.Chunks)
+		}
 	}
 }
 
