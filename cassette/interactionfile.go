@@ -14,6 +14,9 @@ import (
 	"github.com/mixtape-go/mixtape/internal/jsonlex"
 )
 
+// maxStatus is the largest HTTP status: the standard has three digits, and a stand-in for a server may have more.
+const maxStatus = 9999
+
 // interaction writes one interaction. Times are in whole milliseconds.
 func (p *printer) interaction(i *Interaction, refs *references) {
 	p.open('{')
@@ -308,7 +311,7 @@ func (r *reader) response(rec *record) {
 	for name := range r.members("response") {
 		switch name {
 		case "status":
-			h.Status = int(r.number("response.status", 999))
+			h.Status = int(r.number("response.status", maxStatus))
 		case "proto":
 			h.Proto = r.text("response.proto")
 		case "headers":
@@ -329,8 +332,8 @@ func (r *reader) response(rec *record) {
 		}
 	}
 	switch {
-	case h.Status < 100:
-		r.failAt(at, remedyEdit, errors.New("response.status must be a number from 100 to 999"))
+	case h.Status < 1:
+		r.failAt(at, remedyEdit, errors.New("response.status must be a number from 1 to 9999"))
 	case body && h.Streamed:
 		r.failAt(at, remedyEdit, errors.New("a response has both a body and a stream"))
 	}

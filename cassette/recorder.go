@@ -278,11 +278,11 @@ func (sum *Summary) add(c recording) {
 		}
 		sum.Calls++
 		if c.in.Model != "" {
-			sum.Models[c.in.Model]++
+			sum.Models[strings.ToValidUTF8(c.in.Model, "\uFFFD")]++
 		}
 		sum.Input += c.usage.Input
 		sum.Output += c.usage.Output
 	case bus.KindTool:
-		sum.Tools[c.in.Func.Name]++
+		sum.Tools[strings.ToValidUTF8(c.in.Func.Name, "\uFFFD")]++
 	}
 }
