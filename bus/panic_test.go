@@ -79,7 +79,7 @@ func TestPanicDefaultReport(t *testing.T) {
 		{"a string", func() { panic("boom") }, `"boom"`},
 		{"one line, whatever the text", func() { panic("a\nb\x1b[31m") }, `"a\nb\x1b[31m"`},
 		{"the runtime's own", func() { _ = []int{}[len(t.Name()):] }, "slice bounds out of range"},
-		{"a nil map", func() { (map[int]int)(nil)[0] = 1 }, "assignment to entry in nil map"},
+		{"a nil map", func() { nilMap()[0] = 1 }, "assignment to entry in nil map"},
 		{"a key that has no hash", func() { _ = map[any]int{1: 1}[any([]int{})] }, "hash of unhashable type"},
 		{"a nil pointer", func() { (*first)(nil).n++ }, "nil pointer dereference"},
 		{"panic(nil)", func() { panic(nil) }, "panic called with nil argument"},
@@ -119,3 +119,5 @@ func TestPanicLongText(t *testing.T) {
 		t.Errorf("the report has %d bytes", len(line))
 	}
 }
+
+func nilMap() map[int]int { return nil }

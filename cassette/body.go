@@ -130,7 +130,7 @@ func (r *reader) body(what string) (s stored) {
 
 // value reads a member if it is one of those that a value stands in.
 func (r *reader) value(s *stored, names valueNames, what, name string) bool {
-	f := s.form
+	var f form
 	switch name {
 	case names.json:
 		f = formJSON

@@ -167,7 +167,7 @@ func TestFault90UnusedRecordings(t *testing.T) {
 	f.end().wantPass()
 
 	f = newT(t, "TestFault90") // a test that failed has worse to say
-	s = cassette.Use(f, "a.json", cassette.Dir(dir))
+	cassette.Use(f, "a.json", cassette.Dir(dir))
 	f.fail()
 	f.end()
 	if f.errorText() != "" {

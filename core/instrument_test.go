@@ -86,7 +86,7 @@ type (
 		http *http.Client
 	}
 	waiting struct {
-		wg   sync.WaitGroup
+		_    sync.WaitGroup
 		http *http.Client
 	}
 	model       interface{ call(t *testing.T) }
@@ -246,7 +246,7 @@ func TestInstrumentSame(t *testing.T) {
 
 // TestInstrumentShares: what is not on the way to an HTTP field is shared with the original.
 func TestInstrumentShares(t *testing.T) {
-	type cache struct{ hits int }
+	type cache struct{ _ int } // not empty: two pointers to empty structs may be equal
 	type holder struct {
 		cache *cache
 		model *byPointer
