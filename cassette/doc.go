@@ -33,18 +33,22 @@
 //  1. A context of [Unrecorded] belongs to none; of it and [Session.Context] the inner wins.
 //  2. The session of the call's context ([Session.Context]).
 //  3. The session that its client is bound to (core.WithBus(s.Bus())).
-//  4. The only session that is open on its bus, a test's before one of [Open]. CASSETTE_STRICT=1 turns this off.
+//  4. The only session that is open on its bus, a test's before one of [Open]. CASSETTE_STRICT, set to anything but 0 or
+//     false, turns this off.
 //  5. With two or more open the call is refused, and the tests fail, with the remedy in the text.
 //  6. With none open, in a test binary, an HTTP call is refused unless it goes to a loopback address or CASSETTE_MODE is
 //     live. Outside of test binaries it goes out. Tools, which have no address, run.
 //
 // The context and the bus of a session that has ended own nothing: their calls are refused.
 //
+// What a tool does inside of its body, asking a model say, is recorded too. In a replay the body does not run, and what
+// it did then is not waited for.
+//
 // # Matching
 //
 // Two calls are the same when their requests are: provider, wire format, model, operation, method, query and the whole
 // body, as a JSON value. Headers, credentials and, for a known format, host and path take no part. Equal requests are
-// answered in the order in which they were recorded, each once; [RepeatLast], [Ignore], [MatchMessages] and [Normalize]
+// answered in the order in which they started, each once; [RepeatLast], [Ignore], [MatchMessages] and [Normalize]
 // say otherwise. A call that was not recorded is a miss: it fails the test at once, with a [*MissError] that names the
 // nearest recording, the differences, and the command that records the test again.
 //
