@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mixtape-go/mixtape/bus"
+	"github.com/mixtape-go/mixtape/internal/chunks"
 )
 
 // teeBody is an answer's body as the client holds it. Nothing that an attempt points at points at its teeBody, so that
@@ -77,34 +78,14 @@ func (a *attempt) trailer(t http.Header) {
 // same bytes in the same reads, and the same error at their end.
 func readAll(body *teeBody) io.ReadCloser {
 	defer body.Close()
-	r := &readBody{}
+	var data []byte
+	var reads []bus.Chunk
 	buf := make([]byte, 32<<10)
-	for r.err == nil {
-		var n int
-		n, r.err = body.Read(buf)
-		if n > 0 {
-			r.data = append(r.data, buf[:n]...)
-			r.reads = append(r.reads, n)
+	for {
+		n, err := body.Read(buf)
+		data, reads = append(data, buf[:n]...), append(reads, bus.Chunk{Len: n})
+		if err != nil {
+			return io.NopCloser(chunks.NewReader(data, reads, err))
 		}
 	}
-	return io.NopCloser(r)
-}
-
-// readBody gives data in the given reads, then err.
-type readBody struct {
-	data  []byte
-	reads []int
-	err   error
-}
-
-func (r *readBody) Read(p []byte) (int, error) {
-	if len(r.reads) == 0 {
-		return 0, r.err
-	}
-	n := copy(p, r.data[:r.reads[0]])
-	r.data = r.data[n:]
-	if r.reads[0] -= n; r.reads[0] == 0 {
-		r.reads = r.reads[1:]
-	}
-	return n, nil
 }
