@@ -52,6 +52,9 @@ func TestFault30And31And32EncodedAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if s.Mode() == cassette.Replay && !resp.Uncompressed {
+				t.Error("the replay does not say that net/http would have decoded the body")
+			}
 			if n := resp.ContentLength; n >= 0 && n != int64(len(body)) {
 				t.Errorf("ContentLength %d for %d bytes", n, len(body))
 			}

@@ -452,3 +452,23 @@ func TestRefusedByRouter(t *testing.T) {
 		t.Errorf("dispatch: %v", err)
 	}
 }
+
+// TestSpentBody sends a request again whose body was read before, as some SDKs do in a retry: the body comes from
+// GetBody, as net/http takes it then.
+func TestSpentBody(t *testing.T) {
+	h := listen()
+	req := chat(t.Context())
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(chatBody)), nil }
+	for range 2 {
+		resp, err := bound(h, func(req *http.Request) (*http.Response, error) {
+			if b, err := io.ReadAll(req.Body); string(b) != chatBody || err != nil {
+				t.Errorf("sent %q, %v", b, err)
+			}
+			return respond(200, "application/json", strings.NewReader("{}")), nil
+		}).RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+	}
+}
