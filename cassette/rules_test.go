@@ -210,3 +210,24 @@ func TestSecretInTheModelsName(t *testing.T) {
 		t.Errorf("the secret is in the file: %s", in.Model)
 	}
 }
+
+// TestClosedSessionRefusesAtOnce calls with the context of a session that has ended: the call is refused before any
+// interceptor could answer it.
+func TestClosedSessionRefusesAtOnce(t *testing.T) {
+	server := numbered(t)
+	client := core.Instrument(server.Client())
+	s, err := cassette.Open("call.json", cassette.Dir(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	defer core.Intercept(s.Bus(), core.HTTPInterceptor(func(*http.Request, core.RoundTrip) (*http.Response, error) {
+		t.Error("an interceptor was asked")
+		return nil, io.EOF
+	}))()
+	if got := prompt(s.Context(t.Context()), client, server.URL, "hello"); !strings.Contains(got, "was refused") {
+		t.Errorf("the call came to %q", got)
+	}
+}
