@@ -116,3 +116,19 @@ func ExampleToolInterceptor() {
 	fmt.Println(tool(context.Background(), struct{}{}))
 	// Output: false not without a human
 }
+
+func ExampleInstrument() {
+	client := &http.Client{}
+	instrumented := core.Instrument(client)
+	fmt.Println(instrumented != client, client.Transport == nil)
+
+	_, report, err := core.TryInstrument(client)
+	fmt.Println(report.Seam, err)
+
+	_, _, err = core.TryInstrument(42)
+	fmt.Println(err != nil)
+	// Output:
+	// true true
+	// http <nil>
+	// true
+}
