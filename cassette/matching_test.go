@@ -116,7 +116,7 @@ func TestFault59OrderOnlyWithinAKey(t *testing.T) {
 }
 
 // Concurrent equal requests are recorded in the order of their starts, although the answers came in reverse.
-func TestConcurrentEqualRequests(t *testing.T) {
+func TestFault112ConcurrentEqualRequests(t *testing.T) {
 	const n = 5
 	dir := folder(t)
 	started := make(chan struct{})
@@ -287,7 +287,7 @@ func TestRepeatLast(t *testing.T) {
 }
 
 // A value that was hidden is quoted by the next turn: live the program quotes the value, in the replay the placeholder.
-func TestRedactedValueEchoedByTheNextTurn(t *testing.T) {
+func TestFault46And48RedactedValueEchoedByTheNextTurn(t *testing.T) {
 	secret := canaries[2]
 	wire := &network{answer: func(_ *http.Request, body string) (*http.Response, error) {
 		return response(200, "application/json", completion("write to "+secret)), nil

@@ -34,7 +34,7 @@ func twice(t *testing.T, dir string, fn func(ctx context.Context, replay bool), 
 	return f, g.end()
 }
 
-func TestToolsReplay(t *testing.T) {
+func TestFault70ToolsReplay(t *testing.T) {
 	ran := 0
 	tool := core.Tool("refund", func(_ context.Context, o order) (map[string]json.Number, error) {
 		ran++

@@ -58,7 +58,7 @@ func chat(t testing.TB, body string) *Request {
 	}
 }
 
-func TestKeyOfBodies(t *testing.T) {
+func TestFault65And67And109KeyOfBodies(t *testing.T) {
 	m := newMatcher(t, Rules{})
 	for _, tc := range []struct {
 		a, b   string
@@ -140,7 +140,7 @@ func turns(call1, call2, result1, result2 string) string {
 		`{"role":"tool","tool_call_id":"` + result1 + `","content":"one"},{"role":"tool","tool_call_id":"` + result2 + `","content":"two"}]}`
 }
 
-func TestKeyOfRequests(t *testing.T) {
+func TestFault73And111KeyOfRequests(t *testing.T) {
 	m := newMatcher(t, Rules{})
 	base := func() *Request {
 		r := chat(t, `{"messages":["a"]}`)
@@ -219,7 +219,7 @@ func TestLoopbackHostsAreOne(t *testing.T) {
 	}
 }
 
-func TestBodiesThatAreNotJSON(t *testing.T) {
+func TestFault68BodiesThatAreNotJSON(t *testing.T) {
 	m := newMatcher(t, Rules{})
 	key := func(contentType, body string) Hash {
 		return m.Key(&Request{Kind: "http", Method: "POST", Host: "h.test", ContentType: contentType, Body: []byte(body)})
@@ -255,7 +255,7 @@ func TestBodiesThatAreNotJSON(t *testing.T) {
 	}
 }
 
-func TestIgnore(t *testing.T) {
+func TestFault63Ignore(t *testing.T) {
 	m := newMatcher(t, Rules{Ignore: []string{"$.metadata.run_id", "$.messages[*].content[*].cache_control", "$.messages[0]", "$.tags[1]"}})
 	for _, tc := range []struct {
 		a, b   string
