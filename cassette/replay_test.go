@@ -291,6 +291,18 @@ func TestCallsThatGetNoAnswer(t *testing.T) {
 			bus.EndingError, "deadline,timeout", "the call is recorded as it ended for the client",
 		},
 		{
+			"time-out of the client",
+			func(t *testing.T) *scripted { return hanging(t) },
+			func(ctx context.Context, s *scripted, c *http.Client) view {
+				hasty := *c
+				hasty.Timeout = 1
+				v := s.consume(ctx, &hasty, toEnd)
+				v.end = "" // http.Client has words of its own for it
+				return v
+			},
+			bus.EndingError, "deadline,timeout", "a Timeout of http.Client comes to the transport as a cancellation",
+		},
+		{
 			"cancelled in the middle of a stream",
 			func(t *testing.T) *scripted { return serve(t, 200, "text/event-stream", chunk("a"), "!hang") },
 			func(ctx context.Context, s *scripted, c *http.Client) view {

@@ -57,6 +57,7 @@ func (a *attempt) begin() {
 
 // fail ends an attempt that has no answer.
 func (a *attempt) fail(err error) {
+	err = a.timedOut(err)
 	a.finish(func() (bus.Ending, error) { return a.endingOf(err), err })
 }
 

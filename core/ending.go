@@ -3,7 +3,9 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"time"
 
 	"github.com/mixtape-go/mixtape/bus"
 	"github.com/mixtape-go/mixtape/core/wire"
@@ -20,6 +22,16 @@ func (a *attempt) endingOf(err error) bus.Ending {
 		return bus.EndingCancelled
 	}
 	return bus.EndingError
+}
+
+// timedOut returns err with the deadline in it, where the call's deadline has passed and err does not say so: a Timeout
+// of http.Client comes to the transport as a cancellation, and is told to be a time-out further out only.
+func (a *attempt) timedOut(err error) error {
+	deadline, ok := a.ctx.Deadline()
+	if !ok || err == io.EOF || time.Now().Before(deadline) || isTimeout(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, context.DeadlineExceeded)
 }
 
 // endingOfRead returns how a body ended whose last read returned err. a.mu is held.

@@ -28,7 +28,8 @@ func (b *teeBody) Read(p []byte) (int, error) {
 		b.resp.Trailer = upstream.Trailer // which net/http may have made only now
 	}
 	if err != nil {
-		b.attempt.finish(func() (bus.Ending, error) { return b.attempt.endingOfRead(err) })
+		ended := b.attempt.timedOut(err)
+		b.attempt.finish(func() (bus.Ending, error) { return b.attempt.endingOfRead(ended) })
 	}
 	runtime.KeepAlive(b) // or the collector may take a body to be abandoned that is being read
 	return n, err
