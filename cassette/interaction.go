@@ -28,7 +28,9 @@ type Interaction struct {
 	// Failure is why there was no answer, or why it broke off; nil when it did not.
 	Failure *Failure
 
-	// Hidden are the places of values that were hidden without a placeholder that shows it: numbers.
+	// Hidden are the places of the numbers that were hidden, which no placeholder shows: the name of the body ("request",
+	// "response", "arguments", "result"), for an event of a stream its number, counted from 0, then the path, and for JSON
+	// inside a string the path in it.
 	Hidden []string
 
 	HTTP *HTTPInteraction

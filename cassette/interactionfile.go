@@ -60,7 +60,7 @@ func inputName(k bus.Kind) string {
 	if k == bus.KindTool {
 		return "arguments"
 	}
-	return "request"
+	return requestName
 }
 
 func (p *printer) function(k bus.Kind, f *FuncInteraction) {
@@ -70,7 +70,7 @@ func (p *printer) function(k bus.Kind, f *FuncInteraction) {
 		p.value(valueOf(f.Arguments), memberNames(inputName(k)))
 	}
 	if f.Result != nil {
-		p.value(valueOf(f.Result), memberNames("result"))
+		p.value(valueOf(f.Result), memberNames(resultName))
 	}
 }
 
@@ -179,7 +179,7 @@ func (r *reader) record() *record {
 	} else {
 		rec.Func = &FuncInteraction{}
 	}
-	input, result := memberNames(inputName(rec.Kind)), memberNames("result")
+	input, result := memberNames(inputName(rec.Kind)), memberNames(resultName)
 	for name := range r.members("an interaction") {
 		switch {
 		case name == "kind":

@@ -144,6 +144,10 @@ func newHTTPInteraction(x *bus.Exchange, status int, streamed bool) *HTTPInterac
 		Status: status, Proto: x.Proto, ResponseHeader: x.ResponseHeader.Clone(), Trailer: x.Trailer.Clone(),
 		Streamed: streamed, Chunks: x.Chunks,
 	}
+	h.RequestHeader.Del("Content-Length")
+	if !h.bodiless() {
+		h.ResponseHeader.Del("Content-Length")
+	}
 	h.Request = newBody(h.RequestHeader, x.Request)
 	h.Response = newBody(h.ResponseHeader, x.Response)
 	if h.Response.Encoding != "" {
@@ -163,10 +167,11 @@ func withoutLoopbackPort(raw string) string {
 	return u.String()
 }
 
-// newBody undoes a body's content encoding and takes it out of the header; a body that it cannot decode stays as it is.
+// newBody undoes a body's content encoding and takes it out of the header. A body that it cannot decode stays as it is,
+// and so does an empty one, whose header may tell of the body that it stands for.
 func newBody(header http.Header, wire []byte) Body {
 	decoded, encoding, err := contentcoding.Decode(header, wire)
-	if err != nil || encoding == "" {
+	if err != nil || encoding == "" || len(wire) == 0 {
 		return Body{Bytes: wire}
 	}
 	header.Del("Content-Encoding")
@@ -245,19 +250,24 @@ func lastStatus(calls []recording) int {
 func (r *recorder) file(calls []recording) *File {
 	s := r.session
 	f := &File{}
+	var all []*Interaction
 	if s.mode == Extend && s.file != nil {
 		old := *s.file // a call under way may still be answered from it
 		old.entries = nil
 		f = &old
 		for _, in := range s.file.Interactions() {
-			hide(s.redactor, in) // what somebody wrote into the file by hand has not passed the redactor
-			f.Append(in)
+			all = append(all, in) // what somebody wrote into the file by hand has not passed the redactor
 		}
 	}
 	f.Recorder, f.Rules = recorderName, s.redactor.Rules()
 	for _, c := range calls {
-		hide(s.redactor, c.in)
-		f.Append(c.in)
+		all = append(all, c.in)
+	}
+	s.redactor.hideAll(all)
+	for _, in := range all {
+		f.Append(in)
+	}
+	for _, c := range calls {
 		f.Summary.add(c)
 	}
 	return f

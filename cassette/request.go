@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 
 	"github.com/mixtape-go/mixtape/bus"
@@ -37,27 +38,32 @@ func newComparer(s *settings, r *redact.Redactor) (*comparer, error) {
 
 // live returns the request of an HTTP call under way as it is compared.
 func (c *comparer) live(req *http.Request, info *core.Info) (*match.Request, error) {
-	format := ""
-	if info.Format != nil {
-		format = info.Format.Name()
+	h := httpRequest{
+		kind: info.Kind, provider: info.Provider, operation: info.Operation,
+		method: req.Method, url: req.URL.String(), contentType: req.Header.Get("Content-Type"), body: info.Body,
 	}
-	// A file holds bodies with their content encoding undone.
-	body := newBody(req.Header.Clone(), info.Body)
-	return c.http(httpRequest{
-		kind: info.Kind, provider: info.Provider, format: format, operation: info.Operation,
-		method: req.Method, url: req.URL.String(), contentType: req.Header.Get("Content-Type"), body: body.Bytes,
-	})
+	if info.Format != nil {
+		h.format = info.Format.Name()
+		h.detected = &wire.Detected{Model: info.Model, Streamed: info.Streamed}
+	}
+	if req.Header.Get("Content-Encoding") != "" { // a file holds bodies with their content encoding undone
+		h.body = newBody(req.Header.Clone(), info.Body).Bytes
+	}
+	return c.http(h)
 }
 
 // recorded returns the request of an interaction as it is compared.
 func (c *comparer) recorded(i *Interaction) (*match.Request, error) {
 	if i.Func != nil {
-		return c.tool(i.Kind, i.Func.Name, i.Func.Arguments)
+		return c.function(i.Kind, i.Func.Name, redact.Message{
+			ContentType: jsonType, Body: i.Func.Arguments, Numbers: i.hiddenIn(inputName(i.Kind)),
+		})
 	}
 	h := i.HTTP
 	return c.http(httpRequest{
 		kind: i.Kind, provider: i.Provider, format: i.Format, operation: i.Operation,
 		method: h.Method, url: h.URL, contentType: h.RequestHeader.Get("Content-Type"), body: h.Request.Bytes,
+		numbers: i.hiddenIn(requestName),
 	})
 }
 
@@ -67,25 +73,48 @@ type httpRequest struct {
 	provider, format, operation string
 	method, url, contentType    string
 	body                        []byte
+	numbers                     []string       // places of those in body that are hidden
+	detected                    *wire.Detected // what url and body say about themselves; nil when that is not known
 }
 
 func (c *comparer) http(h httpRequest) (*match.Request, error) {
-	u, err := url.Parse(c.redactor.URL(h.url))
+	hidden := c.redactor.URL(h.url)
+	u, err := url.Parse(hidden)
 	if err != nil {
 		return nil, fmt.Errorf("the URL of a request cannot be read: %w", err)
 	}
+	m := redact.Message{ContentType: h.contentType, Body: h.body, Numbers: h.numbers}
+	c.redactor.Message(&m)
 	r := &match.Request{
 		Kind: string(h.kind), Provider: h.provider, Format: h.format, Operation: h.operation,
 		Method: h.method, Host: u.Host, Path: u.EscapedPath(), Query: u.RawQuery,
-		ContentType: h.contentType, Body: c.redactor.Body(h.contentType, h.body),
+		ContentType: h.contentType, Body: m.Body,
 	}
-	if d, ok := wire.Detect(h.method, u, r.Body); ok {
-		r.Model, r.Streamed = d.Model, d.Streamed
+	if h.format != "" {
+		// What was detected before something was hidden may hold what is hidden now.
+		if d := h.detected; d != nil && hidden == h.url && isSame(r.Body, h.body) {
+			r.Model, r.Streamed = d.Model, d.Streamed
+		} else if d, ok := wire.Detect(h.method, u, r.Body); ok {
+			r.Model, r.Streamed = d.Model, d.Streamed
+		}
 	}
 	if r.Layout, err = c.layout(h.format); err != nil {
 		return nil, err
 	}
 	return r, c.apply(r)
+}
+
+// isSame reports whether a and b are the same bytes in memory.
+func isSame(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
+// hidden returns r with all that the redactor knows of hidden, for a message.
+func (c *comparer) hidden(r *match.Request) *match.Request {
+	h := *r
+	h.Operation, h.Model = c.redactor.String(r.Operation), c.redactor.String(r.Model)
+	h.Host, h.Path = c.redactor.String(r.Host), c.redactor.URL(r.Path)
+	h.Query = strings.TrimPrefix(c.redactor.URL("?"+r.Query), "?")
+	h.Body = c.redactor.Body(r.ContentType, r.Body)
+	return &h
 }
 
 // layout returns where a format's bodies keep what matching treats specially; nil for a format that is not known.
@@ -105,9 +134,14 @@ func (c *comparer) layout(format string) (*match.Layout, error) {
 	return l, nil
 }
 
-// tool returns a tool's or function's request as it is compared.
+// tool returns a live tool's or function's request as it is compared.
 func (c *comparer) tool(kind bus.Kind, name string, arguments []byte) (*match.Request, error) {
-	r := &match.Request{Kind: string(kind), Operation: name, Body: c.redactor.JSON(arguments)}
+	return c.function(kind, name, redact.Message{ContentType: jsonType, Body: arguments})
+}
+
+func (c *comparer) function(kind bus.Kind, name string, m redact.Message) (*match.Request, error) {
+	c.redactor.Message(&m)
+	r := &match.Request{Kind: string(kind), Operation: name, Body: m.Body}
 	return r, c.apply(r)
 }
 

@@ -39,7 +39,7 @@ type Session struct {
 	settings *settings
 	store    store
 	bus      *bus.Bus
-	redactor *redact.Redactor
+	redactor *hider
 	comparer *comparer
 	loaded   []byte // the file's bytes; nil when there was none, or it was not read
 	file     *File  // what they hold
@@ -203,13 +203,15 @@ func (s *Session) equip() (err error) {
 	if !s.settings.noRedaction {
 		rules = append(redact.Default(), rules...)
 	}
-	if s.redactor, err = redact.New(rules...); err != nil {
+	r, err := redact.New(rules...)
+	if err != nil {
 		return err
 	}
+	s.redactor = &hider{Redactor: r}
 	if !s.settings.noRedaction {
 		s.redactor.Credential(redact.CredentialsFromEnv(os.Environ(), pathExists)...)
 	}
-	s.comparer, err = newComparer(s.settings, s.redactor)
+	s.comparer, err = newComparer(s.settings, s.redactor.Redactor)
 	return err
 }
 
@@ -411,7 +413,7 @@ func (s *Session) checkServed(failed bool) []error {
 			fmt.Fprintf(&b, "\n  and %d more", len(unused)-n)
 			break
 		}
-		fmt.Fprintf(&b, "\n  interaction %d: %s", i+1, s.redactor.String(describe(s.tape.requests[i])))
+		fmt.Fprintf(&b, "\n  interaction %d: %s", i+1, s.redactor.text(describe(s.tape.requests[i])))
 	}
 	fmt.Fprintf(&b, "\nrecord it again (%s), or allow it with cassette.AllowUnused()", s.command())
 	return []error{errors.New(b.String())}

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/mixtape-go/mixtape/internal/jsonlex"
 	"github.com/mixtape-go/mixtape/internal/jsonpath"
@@ -49,76 +50,224 @@ func (r *Redactor) proseEdits(text []byte, f form, depth int) []edit {
 	return edits
 }
 
-// looksLikeJSON reports whether text may be a JSON object or array.
+// looksLikeJSON reports whether text may be a JSON object or array, or the beginning of one.
 func looksLikeJSON(text []byte) bool {
-	text = bytes.Trim(text, " \t\r\n")
-	n := len(text)
-	return n >= 2 && (text[0] == '{' && text[n-1] == '}' || text[0] == '[' && text[n-1] == ']')
+	first := run(text, 0, space)
+	second := run(text, first+1, space)
+	if second >= len(text) {
+		return false
+	}
+	switch text[first] {
+	case '{':
+		return text[second] == '"' || text[second] == '}'
+	case '[':
+		return bytes.IndexByte([]byte(`{["]-tfn0123456789`), text[second]) >= 0
+	}
+	return false
 }
 
 // spot is a place in a JSON value.
 type spot struct {
 	array    bool
-	index    int
+	index    int                // of the element that comes next
+	name     span               // of the member's name in the text, quotes included; empty for an element
 	at       [2]jsonpath.Cursor // in the paths of the Redactor
 	path     *Rule              // hides every string at and below the place
 	field    *Rule              // hides the string, or the strings of the array, at the place
 	token    bool               // the string at the place is hidden if it can be a credential
 	logprobs bool               // the place is in a list of tokens' probabilities
+	edits    int                // how many edits there were before the value
+	signed   signed
+	piece    pieceSpot
 }
 
-// jsonEdits hides the secrets of JSON text. ok is false when b is not JSON.
+// span is a part of a text by its offsets.
+type span struct{ start, end int }
+
+// walk is one reading of a JSON text.
+type walk struct {
+	r       *Redactor
+	b       []byte
+	form    form
+	depth   int      // how many strings that are JSON the text stands in
+	numbers *numbers // nil where numbers are left alone
+	pieces  *pieces  // nil outside of streams
+	stack   []spot
+	edits   []edit
+}
+
+// jsonEdits hides the secrets of JSON text. ok is false when b is not JSON. Text that is JSON but for an end that is
+// missing is read as far as it goes: an answer may have broken off.
 func (r *Redactor) jsonEdits(b []byte, f form, depth int) (edits []edit, ok bool) {
+	w := walk{r: r, b: b, form: f, depth: depth}
+	return w.edit()
+}
+
+func (w *walk) edit() (edits []edit, ok bool) {
+	r := w.r
 	var buf [256]byte
 	var open [16]spot
-	stack := open[:0]
+	w.stack = open[:0]
 	next := spot{at: [2]jsonpath.Cursor{r.paths[0].Root(), r.paths[1].Root()}} // of the value that comes next
 	next.path = r.pathAt(&next)
-	lex := jsonlex.New(b)
+	w.pieces.root(&next)
+	lex := jsonlex.New(w.b)
+	end := 0
 	for {
 		kind := lex.Next()
 		switch kind {
 		case jsonlex.Invalid:
-			return nil, false
+			if !w.cut(&next, end) {
+				return nil, false
+			}
+			return w.edits, true
 		case jsonlex.End:
-			return edits, true
+			return w.edits, true
 		case jsonlex.ObjectEnd, jsonlex.ArrayEnd:
-			stack = stack[:len(stack)-1]
+			_, end = lex.Span()
+			n := len(w.stack) - 1
+			w.unsign(&w.stack[n])
+			w.stack = w.stack[:n]
 			continue
 		}
-		if n := len(stack); kind == jsonlex.Name {
-			next = r.memberSpot(&stack[n-1], text(lex, buf[:0]))
-		} else if n > 0 && stack[n-1].array {
-			next = r.elementSpot(&stack[n-1])
+		if n := len(w.stack); kind == jsonlex.Name {
+			next = w.memberSpot(&w.stack[n-1], text(lex, buf[:0]))
+			next.name.start, next.name.end = lex.Span()
+		} else if n > 0 && w.stack[n-1].array {
+			next = w.elementSpot(&w.stack[n-1])
 		}
+		var start int
+		start, end = lex.Span()
+		next.edits = len(w.edits)
 		switch kind {
 		case jsonlex.ObjectStart, jsonlex.ArrayStart:
 			next.array = kind == jsonlex.ArrayStart
 			next.index = 0
-			stack = append(stack, next)
+			w.pieces.open(&next, w)
+			w.stack = append(w.stack, next)
+		case jsonlex.Number:
+			w.pieces.scalar(&next, w, lex.Raw())
+			if rule := next.path; rule != nil || next.field != nil && next.field.kind == fieldRule {
+				if rule == nil {
+					rule = next.field
+				}
+				w.number(rule, &next, start, end)
+			}
+		case jsonlex.True, jsonlex.False:
+			w.pieces.scalar(&next, w, lex.Raw())
 		case jsonlex.Name, jsonlex.String:
 			s := text(lex, buf[:0])
 			var found []edit
-			switch {
-			case kind == jsonlex.Name:
-				found = r.textEdits(s, f)
-			case next.path != nil:
-				found = r.wholeEdit(next.path, s, f)
-			case next.field != nil && (!next.token || isCredential(string(s))):
-				found = r.wholeEdit(next.field, s, f)
-			default:
-				found = r.stringEdits(s, f, depth)
+			if kind == jsonlex.Name {
+				found = r.textEdits(s, w.form)
+			} else {
+				w.pieces.scalar(&next, w, lex.Raw())
+				w.sign(&next, start, end)
+				found = w.stringEdits(&next, s, start+1, lex.Escaped())
 			}
 			if len(found) == 0 {
 				continue
 			}
-			start, end := lex.Span()
 			if lex.Escaped() {
-				found = toRaw(found, b[start+1:end-1], jsonUnit)
+				found = toRaw(found, w.b[start+1:end-1], jsonUnit)
 			}
-			edits = append(edits, shift(found, start+1)...)
+			w.edits = append(w.edits, shift(found, start+1)...)
 		}
 	}
+}
+
+// stringEdits hides what it must in the string at a place; at is where the string's inside begins.
+func (w *walk) stringEdits(next *spot, s []byte, at int, escaped bool) []edit {
+	switch {
+	case next.path != nil:
+		return w.r.wholeEdit(next.path, s, w.form)
+	case next.field != nil && (!next.token || isCredential(string(s))):
+		return w.r.wholeEdit(next.field, s, w.form)
+	case w.pieces.defers(next):
+		var found []edit
+		if w.pieces.deltas == nil {
+			found = w.innerEdits(next, s)
+		}
+		w.pieces.add(next, w, s, at, escaped, found)
+		return nil
+	}
+	return w.innerEdits(next, s)
+}
+
+// innerEdits hides the secrets of a string that may be JSON itself.
+func (w *walk) innerEdits(next *spot, s []byte) []edit {
+	if w.numbers == nil || w.depth == maxInner || !looksLikeJSON(s) {
+		return w.r.stringEdits(s, w.form, w.depth)
+	}
+	inner := walk{r: w.r, b: s, form: w.form, depth: w.depth + 1, numbers: w.numbers.inside(w.placeOf(next))}
+	if edits, ok := inner.edit(); ok {
+		return edits
+	}
+	return w.r.proseEdits(s, w.form, w.depth)
+}
+
+// cut reports whether the text, which is not JSON, would be if it went on: then it hides what it must in what follows
+// the last token, which ends at end.
+func (w *walk) cut(next *spot, end int) bool {
+	rest := bytes.TrimLeft(w.b[end:], " \t\r\n,:")
+	if len(rest) == 0 {
+		return true
+	}
+	if rest[0] != '"' {
+		if run(rest, 0, alnum|dash|dot) < len(rest) && rest[0] != '-' {
+			return false
+		}
+		w.edits = append(w.edits, shift(w.r.textEdits(rest, w.form), len(w.b)-len(rest))...) // half a number or a word
+		return true
+	}
+	raw, ok := cutString(rest[1:])
+	if !ok {
+		return false
+	}
+	at := len(w.b) - len(rest) + 1
+	escaped := bytes.IndexByte(raw, '\\') >= 0
+	s := raw
+	if escaped {
+		s = jsonlex.AppendUnquoted(nil, slices.Concat([]byte{'"'}, raw, []byte{'"'}))
+	}
+	if n := len(w.stack); n > 0 && w.stack[n-1].array {
+		*next = w.elementSpot(&w.stack[n-1])
+	}
+	found := w.stringEdits(next, s, at, escaped)
+	if escaped {
+		found = toRaw(found, raw, jsonUnit)
+	}
+	w.edits = append(w.edits, shift(found, at)...)
+	return true
+}
+
+// cutString returns the inside of a string that has no end, without half an escape at its end. ok is false when rest,
+// which begins after the quote, is no such string.
+func cutString(rest []byte) (inside []byte, ok bool) {
+	for i := 0; i < len(rest); i++ {
+		switch rest[i] {
+		case '"':
+			return nil, false
+		case '\\':
+			i++
+			if i == len(rest) {
+				return rest[:i-1], true
+			}
+			if rest[i] == 'u' {
+				for range 4 {
+					if i++; i == len(rest) {
+						return rest[:bytes.LastIndexByte(rest, '\\')], true
+					}
+					if hexDigit(rest[i]) < 0 {
+						return nil, false
+					}
+				}
+			} else if bytes.IndexByte([]byte(`"\/bfnrt`), rest[i]) < 0 {
+				return nil, false
+			}
+		}
+	}
+	return rest, true
 }
 
 // text returns the unescaped text of the string or name that lex is at. It may use buf.
@@ -130,7 +279,8 @@ func text(lex *jsonlex.Scanner, buf []byte) []byte {
 	return jsonlex.AppendUnquoted(buf, raw)
 }
 
-func (r *Redactor) memberSpot(in *spot, name []byte) spot {
+func (w *walk) memberSpot(in *spot, name []byte) spot {
+	r := w.r
 	next := spot{path: in.path, logprobs: in.logprobs || isLogprobs(name)}
 	next.at[0], next.at[1] = in.at[0].Member(name), in.at[1].Member(name)
 	if next.path == nil {
@@ -140,17 +290,40 @@ func (r *Redactor) memberSpot(in *spot, name []byte) spot {
 	if next.field == nil && r.members != nil && !next.logprobs && isToken(name) {
 		next.field, next.token = r.members, true
 	}
+	w.pieces.member(&next, in, name)
 	return next
 }
 
-func (r *Redactor) elementSpot(in *spot) spot {
+func (w *walk) elementSpot(in *spot) spot {
 	next := spot{path: in.path, field: in.field, token: in.token, logprobs: in.logprobs}
 	next.at[0], next.at[1] = in.at[0].Index(in.index), in.at[1].Index(in.index)
+	w.pieces.element(&next, in)
 	in.index++
 	if next.path == nil {
-		next.path = r.pathAt(&next)
+		next.path = w.r.pathAt(&next)
 	}
 	return next
+}
+
+// placeOf returns the path of the value at next, whose parents are on the stack.
+func (w *walk) placeOf(next *spot) string {
+	path := []byte("$")
+	for i := range w.stack {
+		if i > 0 {
+			path = w.appendStep(path, &w.stack[i], &w.stack[i-1])
+		}
+	}
+	if n := len(w.stack); n > 0 {
+		path = w.appendStep(path, next, &w.stack[n-1])
+	}
+	return string(path)
+}
+
+func (w *walk) appendStep(path []byte, s, in *spot) []byte {
+	if in.array {
+		return jsonpath.AppendIndex(path, in.index-1)
+	}
+	return jsonpath.AppendName(path, jsonlex.AppendUnquoted(nil, w.b[s.name.start:s.name.end]))
 }
 
 // pathAt returns the rule whose path ends at s.

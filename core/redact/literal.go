@@ -3,14 +3,16 @@ package redact
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 )
 
 // literals finds many values in a text at once. It is immutable.
 //
-// Values of at least gram+1 bytes are found by looking at a few places of the text only: any occurrence of a value of
+// Values of at least gram bytes are found by looking at a few places of the text only: any occurrence of a value of
 // n bytes holds, at one of every n-gram+1 places, a gram that is one of the value's own.
 type literals struct {
 	all    []literal
+	words  bool                  // only those count that stand as words
 	short  []literal             // too short for grams
 	stride int                   // distance of the places to look at, 0 if there are no grams
 	grams  map[uint64][]place    // by the bytes of the gram
@@ -37,7 +39,7 @@ func gramHash(g uint64) uint64 { return g * 0x9E3779B97F4A7C15 >> (64 - filterBi
 func newLiterals(all []literal) *literals {
 	l := &literals{all: all}
 	for _, x := range all {
-		if len(x.text) <= gram {
+		if len(x.text) < gram {
 			l.short = append(l.short, x)
 		} else if s := len(x.text) - gram + 1; l.stride == 0 || s < l.stride {
 			l.stride = s
@@ -48,7 +50,7 @@ func newLiterals(all []literal) *literals {
 	}
 	l.grams = make(map[uint64][]place)
 	for i, x := range all {
-		for at := 0; len(x.text) > gram && at+gram <= len(x.text); at++ {
+		for at := 0; at+gram <= len(x.text); at++ {
 			g := binary.LittleEndian.Uint64([]byte(x.text[at : at+gram]))
 			l.grams[g] = append(l.grams[g], place{i, at})
 			l.filter[gramHash(g)] = true
@@ -85,6 +87,9 @@ func (l *literals) hits(b []byte) []hit {
 				hits = append(hits, hit{start: start, end: start + len(x.text), rule: x.rule})
 			}
 		}
+	}
+	if l.words {
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return !isWord(b, h.start, h.end) })
 	}
 	return hits
 }

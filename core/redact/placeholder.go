@@ -24,6 +24,7 @@ const (
 
 // placeholder returns what stands in value's place.
 func (r *Redactor) placeholder(rule *Rule, value []byte, f form) string {
+	r.remember(rule, value)
 	switch {
 	case rule.opaque && f == urlForm:
 		return hidden

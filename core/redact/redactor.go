@@ -9,8 +9,8 @@ import (
 	"github.com/mixtape-go/mixtape/internal/jsonpath"
 )
 
-// Redactor applies rules. It remembers which fingerprints it gave out, never the values. It is safe for concurrent
-// use; placeholders depend on the order of calls only where values' fingerprints fall together.
+// Redactor applies rules. It remembers what it hid, for [Redactor.Learned]. It is safe for concurrent use; placeholders
+// depend on the order of calls only where values' fingerprints fall together.
 type Redactor struct {
 	names    []string
 	shapes   [numShapes]*Rule
@@ -20,7 +20,10 @@ type Redactor struct {
 	paths    [2]*jsonpath.Set // fingerprinted, opaque
 	pathRule [2]*Rule
 
-	ledger ledger
+	shapeless bool // no shape is looked for
+
+	ledger *ledger
+	memory *memory // nil where nothing is learned
 
 	mu       sync.Mutex // serialises changes of the two below
 	literals atomic.Pointer[literals]
@@ -30,9 +33,9 @@ type Redactor struct {
 // New returns a Redactor with exactly these rules: callers that want the built-in ones begin with [Default]. Of two
 // rules for one thing the later holds. The error names the rule that is wrong.
 func New(rules ...Rule) (*Redactor, error) {
-	r := &Redactor{fields: make(map[string]*Rule)}
+	r := &Redactor{fields: make(map[string]*Rule), ledger: &ledger{}, memory: &memory{}}
 	var values []literal
-	named := map[string]bool{credentialName: true}
+	named := map[string]bool{credentialName: true, signatureName: true}
 	var paths [2][]string
 	rules = slices.Clone(rules)
 	for i := range rules {

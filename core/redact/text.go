@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 )
@@ -178,7 +179,7 @@ func insideURL(text []byte, at int) bool {
 
 // wholeEdit returns the edit that hides all of text because of where it stands.
 func (r *Redactor) wholeEdit(rule *Rule, text []byte, f form) []edit {
-	if len(text) == 0 || r.isPlaceholder(text) {
+	if len(bytes.Trim(text, mask)) == 0 || r.isPlaceholder(text) {
 		return nil
 	}
 	if !rule.opaque {

@@ -21,6 +21,9 @@ func (anthropicMessages) Layout() Layout {
 	return Layout{
 		Messages: "messages",
 		IDs:      []string{"$.messages[*].content[*].id", "$.messages[*].content[*].tool_use_id"},
+		Deltas: []string{
+			"$.delta.text", "$.delta.thinking", "$.delta.signature", "$.delta.partial_json",
+		},
 	}
 }
 

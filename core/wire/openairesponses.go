@@ -19,7 +19,7 @@ func (openAIResponses) Match(method, path string, body []byte) bool {
 }
 
 func (openAIResponses) Layout() Layout {
-	return Layout{Messages: "input", IDs: []string{"$.input[*].call_id"}}
+	return Layout{Messages: "input", IDs: []string{"$.input[*].call_id"}, Deltas: []string{"$.delta"}}
 }
 
 func (openAIResponses) DecodeRequest(body []byte) (bus.DecodedRequest, error) {

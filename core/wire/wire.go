@@ -30,7 +30,7 @@ type Format interface {
 	// Ended reports how far a streamed answer got, content encoding undone. It reads the end of the stream first, and
 	// takes the rest apart only when that does not tell.
 	Ended(stream []byte) Progress
-	// Layout says where the request body keeps what matching treats specially.
+	// Layout says where bodies keep what matching and redaction treat specially.
 	Layout() Layout
 }
 
@@ -43,12 +43,16 @@ const (
 	Failed                     // an error event was seen
 )
 
-// Layout says where a format's request body keeps its message list and the ids that tie tool calls to their results.
+// Layout says where a format's request body keeps its message list and the ids that tie tool calls to their results,
+// and where its streams keep their texts.
 type Layout struct {
 	// Messages is the name of the top-level member that holds the message list: "messages", "input".
 	Messages string
 	// IDs are the paths of ids that only tie a call to its result, in internal/jsonpath's language.
 	IDs []string
+	// Deltas are the paths, in an event of a stream, of strings that are pieces of one text: of what the model says, thinks,
+	// gives to a tool, or signs.
+	Deltas []string
 }
 
 // Detected is what a request says about itself.
