@@ -80,6 +80,9 @@ type Exchange struct {
 	Trailer http.Header
 	// Proto is the answer's protocol, such as "HTTP/1.1".
 	Proto string
+	// Uncompressed says that the transport undid gzip, for which it had asked itself: Response is what it gave, and
+	// ResponseHeader names no encoding.
+	Uncompressed bool
 }
 
 // Chunk is one read of a response body.

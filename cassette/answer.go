@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/mixtape-go/mixtape/bus"
@@ -32,29 +33,57 @@ func (i *Interaction) answer(req *http.Request) (*http.Response, error) {
 	if header == nil {
 		header = http.Header{}
 	}
-	header.Del("Content-Length")
-	body := h.Response.Bytes
+	body, end := h.Response.Bytes, i.bodyEnd()
 	resp := &http.Response{
 		Status: strconv.Itoa(h.Status) + " " + http.StatusText(h.Status), StatusCode: h.Status,
-		Header: header, Trailer: h.Trailer.Clone(), Request: req, ContentLength: -1,
-		Uncompressed: h.Response.Encoding != "",
+		Header: header, Request: req, ContentLength: -1, Uncompressed: h.Response.Encoding != "",
 	}
 	resp.Proto = h.Proto
 	var ok bool
 	if resp.ProtoMajor, resp.ProtoMinor, ok = http.ParseHTTPVersion(h.Proto); !ok {
 		resp.Proto, resp.ProtoMajor, resp.ProtoMinor = "HTTP/1.1", 1, 1
 	}
-	end := i.bodyEnd()
-	if len(body) == 0 && end == nil {
-		resp.ContentLength, resp.Body = 0, http.NoBody
-		return resp, nil
-	}
-	if !h.Streamed && end == nil {
+	switch {
+	case h.bodiless():
+		resp.ContentLength = h.announced()
+	case end == nil && !h.Streamed && !resp.Uncompressed:
 		resp.ContentLength = int64(len(body))
 		header.Set("Content-Length", strconv.Itoa(len(body)))
+	default:
+		header.Del("Content-Length")
 	}
-	resp.Body = &replayBody{ctx: req.Context(), r: chunks.NewReader(body, h.Chunks, end)}
+	if len(body) == 0 && len(h.Trailer) == 0 && end == nil {
+		resp.Body = http.NoBody
+		return resp, nil
+	}
+	if len(h.Trailer) > 0 {
+		resp.Trailer = make(http.Header, len(h.Trailer))
+		for name := range h.Trailer {
+			resp.Trailer[name] = nil
+		}
+	}
+	resp.Body = &replayBody{
+		ctx: req.Context(), r: chunks.NewReader(body, h.Chunks, end), announced: resp.Trailer, trailer: h.Trailer,
+	}
 	return resp, nil
+}
+
+// bodiless reports whether the answer is of a kind that has no body. The headers of such a one tell of the body that it
+// stands for.
+func (h *HTTPInteraction) bodiless() bool {
+	return h.Method == http.MethodHead || h.Status == http.StatusNoContent || h.Status == http.StatusNotModified
+}
+
+// announced returns the ContentLength of a bodiless answer, as net/http has it: to HEAD that of the header, if any.
+func (h *HTTPInteraction) announced() int64 {
+	if h.Method != http.MethodHead {
+		return 0
+	}
+	n, err := strconv.ParseUint(h.ResponseHeader.Get("Content-Length"), 10, 63)
+	if err != nil {
+		return -1
+	}
+	return int64(n)
 }
 
 // failed reports whether an HTTP interaction came to what an SDK may retry.
@@ -84,11 +113,13 @@ func (i *Interaction) bodyEnd() error {
 	return nil
 }
 
-// replayBody is a recorded body. It obeys the context of the call, as a body from the wire does.
+// replayBody is a recorded body. It obeys the context of the call, as a body from the wire does, and the values of the
+// trailers come at its end.
 type replayBody struct {
-	ctx    context.Context
-	r      io.Reader
-	closed bool
+	ctx                context.Context
+	r                  io.Reader
+	announced, trailer http.Header // as the client holds it, and as it was recorded
+	closed             bool
 }
 
 func (b *replayBody) Read(p []byte) (int, error) {
@@ -98,7 +129,13 @@ func (b *replayBody) Read(p []byte) (int, error) {
 	if b.closed {
 		return 0, http.ErrBodyReadAfterClose
 	}
-	return b.r.Read(p)
+	n, err := b.r.Read(p)
+	if err == io.EOF {
+		for name, values := range b.trailer {
+			b.announced[name] = slices.Clone(values)
+		}
+	}
+	return n, err
 }
 
 func (b *replayBody) Close() error {

@@ -153,6 +153,9 @@ func newHTTPInteraction(x *bus.Exchange, status int, streamed bool) *HTTPInterac
 	if h.Response.Encoding != "" {
 		h.Chunks = nil // they cut the encoded bytes
 	}
+	if x.Uncompressed {
+		h.Response.Encoding = "gzip"
+	}
 	return h
 }
 

@@ -96,7 +96,7 @@ func (a *attempt) head(resp *http.Response) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.upstream, a.streamed = resp, wire.IsStream(resp.Header)
-	a.exchange.ResponseHeader, a.exchange.Proto = resp.Header.Clone(), resp.Proto
+	a.exchange.ResponseHeader, a.exchange.Proto, a.exchange.Uncompressed = resp.Header.Clone(), resp.Proto, resp.Uncompressed
 	return !a.ended
 }
 

@@ -367,7 +367,7 @@ func TestContentEncoding(t *testing.T) {
 		{"gzip, its marker seen", "GZIP", "text/event-stream", zipped(delta + done), errReset, bus.EndingClosedAfterTerminal, "Hello"},
 		{"gzip without the marker", "gzip", "text/event-stream", zipped(delta), io.EOF, bus.EndingUpstreamAborted, "Hello"},
 		{"gzip that is none", "gzip", "text/event-stream", []byte("x"), io.EOF, bus.EndingUpstreamAborted, ""},
-		{"an encoding that nobody here knows", "br", "text/event-stream", []byte("???"), io.EOF, bus.EndingComplete, ""},
+		{"an encoding that nobody here knows", "dcb", "text/event-stream", []byte("???"), io.EOF, bus.EndingComplete, ""},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			h := listen()

@@ -9,6 +9,7 @@ var keptHeaders = map[string]bool{
 	"Content-Encoding":    true,
 	"Content-Language":    true,
 	"Content-Disposition": true,
+	"Content-Length":      true, // of an answer without a body; of any other, the recorder takes it out
 	"Retry-After":         true,
 	"Retry-After-Ms":      true,
 	"X-Should-Retry":      true,
