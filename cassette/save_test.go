@@ -435,6 +435,94 @@ func TestSymlinks(t *testing.T) {
 	})
 }
 
+// A symlink that stays inside is written through, as it is read through.
+func TestSymlinksAreWrittenThrough(t *testing.T) {
+	for _, tt := range []struct {
+		reason string
+		links  [][2]string // target and name
+		name   string
+		other  bool // the name leads nowhere; it becomes a file of its own
+	}{
+		{"beside it", [][2]string{{"real.json", "a.json"}}, "a.json", false},
+		{"a chain", [][2]string{{"real.json", "b.json"}, {"./b.json", "a.json"}}, "a.json", false},
+		{"upwards", [][2]string{{"../real.json", "sub/a.json"}}, "sub/a.json", false},
+		{"a folder", [][2]string{{".", "here"}}, "here/real.json", false},
+		{"dangling", [][2]string{{"gone.json", "a.json"}}, "a.json", true},
+	} {
+		t.Run(tt.reason, func(t *testing.T) {
+			dir := folder(t)
+			record(t, dir, "real.json", "old")
+			if err := os.Mkdir(filepath.Join(dir, "sub"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range tt.links {
+				if err := os.Symlink(l[0], filepath.Join(dir, l[1])); err != nil {
+					t.Skip(err)
+				}
+			}
+			before := read(t, dir, "real.json")
+			record(t, dir, tt.name, "new")
+			if tt.other {
+				wantFiles(t, dir, "real.json", tt.name)
+				return
+			}
+			wantFiles(t, dir, "real.json")
+			if after := read(t, dir, "real.json"); after == before || read(t, dir, tt.name) != after {
+				t.Error("the file that the symlink leads to was not written")
+			}
+		})
+	}
+	t.Run("where the way is not the one of the names", func(t *testing.T) {
+		dir := folder(t)
+		record(t, dir, "deep/real.json", "old")
+		record(t, dir, "real.json", "other")
+		before := contents(t, dir)
+		if err := os.Mkdir(filepath.Join(dir, "deep", "sub"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for target, name := range map[string]string{"deep/sub": "sub", "../real.json": "deep/sub/a.json"} {
+			if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+				t.Skip(err)
+			}
+		}
+		f := newT(t, "TestSymlinks")
+		s := cassette.Use(f, "sub/a.json", cassette.Dir(dir), cassette.Record)
+		ask(t, s.Context(t.Context()), answering("new answer").client(), "new")
+		f.end().wantError("cannot be followed", "a.failed.json")
+		wantFiles(t, dir, "deep/real.json", "real.json", "deep/sub/a.failed.json")
+		for name, text := range before {
+			if read(t, dir, name) != text {
+				t.Errorf("%s changed", name)
+			}
+		}
+	})
+}
+
+// A save removes what processes that were killed left behind long ago, and nothing else.
+func TestOldTemporaryFilesAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	for name, age := range map[string]time.Duration{
+		".mixtape-old.tmp": 2 * time.Hour, ".mixtape-young.tmp": time.Minute, ".mixtape-ahead.tmp": -2 * time.Hour,
+		"mixtape-old.tmp": 2 * time.Hour, ".mixtape-old.json": 2 * time.Hour, "sub/.mixtape-old.tmp": 2 * time.Hour,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("{"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if then := time.Now().Add(-age); os.Chtimes(path, then, then) != nil {
+			t.Fatalf("the time of %s cannot be set", name)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".mixtape-folder.tmp"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	record(t, dir, "a.json", "hi")
+	wantFiles(t, dir, "a.json", ".mixtape-young.tmp", ".mixtape-ahead.tmp", "mixtape-old.tmp", ".mixtape-old.json", "sub/.mixtape-old.tmp")
+}
+
 // A run that called nothing says so where there is no cassette.
 func TestNothingRecorded(t *testing.T) {
 	dir := folder(t)

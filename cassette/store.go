@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // startDir is where the process started: go test starts a package's tests in the package's folder, and a test may go
@@ -94,18 +95,73 @@ func (s store) write(name string, data []byte) (err error) {
 		return err
 	}
 	defer root.Close()
-	dir := filepath.FromSlash(path.Dir(name))
-	if err := root.MkdirAll(dir, 0o777); err != nil {
+	file := filepath.FromSlash(name)
+	if err := root.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err
 	}
-	temp := filepath.Join(dir, ".mixtape-"+strings.ToLower(rand.Text())+".tmp")
+	if name == s.name {
+		if file, err = follow(root, file); err != nil {
+			return err
+		}
+	}
+	dir := filepath.Dir(file)
+	temp := filepath.Join(dir, tempPrefix+strings.ToLower(rand.Text())+tempSuffix)
 	if err := writeSynced(root, temp, data); err != nil {
 		return errors.Join(err, ignoreMissing(root.Remove(temp)))
 	}
-	if err := root.Rename(temp, filepath.FromSlash(name)); err != nil {
+	if err := root.Rename(temp, file); err != nil {
 		return errors.Join(err, root.Remove(temp))
 	}
+	sweep(root, dir, file)
 	return syncDir(root, dir)
+}
+
+// Temporary files have names that no cassette has.
+const tempPrefix, tempSuffix = ".mixtape-", ".tmp"
+
+// maxLinks bounds a chain of symlinks; systems follow fewer.
+const maxLinks = 255
+
+// follow returns the name of the file that is read where file is: a rename would put its file in place of a symlink.
+func follow(root *os.Root, file string) (string, error) {
+	want, err := root.Stat(file)
+	if err != nil {
+		return file, ignoreMissing(err)
+	}
+	at := file
+	for range maxLinks {
+		target, err := root.Readlink(at)
+		if err != nil {
+			break // it is no symlink
+		}
+		at = filepath.Join(filepath.Dir(at), target)
+	}
+	// Join does not know of folders that are symlinks themselves.
+	if got, err := root.Lstat(at); err != nil || !os.SameFile(got, want) {
+		return "", fmt.Errorf("the symlinks at %s cannot be followed to where the file is", file)
+	}
+	return at, nil
+}
+
+// sweep removes the temporary files that processes which were killed left in dir, an hour or more before file was
+// written. By then nobody writes them any more. Those that stay do no harm.
+func sweep(root *os.Root, dir, file string) {
+	written, err := root.Stat(file) // the clock of the file system, which need not be this machine's
+	if err != nil {
+		return
+	}
+	entries, err := fs.ReadDir(root.FS(), filepath.ToSlash(dir))
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !strings.HasPrefix(e.Name(), tempPrefix) || !strings.HasSuffix(e.Name(), tempSuffix) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && written.ModTime().Sub(info.ModTime()) >= time.Hour {
+			root.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
 }
 
 func writeSynced(root *os.Root, name string, data []byte) error {
