@@ -13,9 +13,7 @@ func (s *scanner) digit(i int) int {
 		}
 		return end
 	}
-	if i > s.floor && s.text[i-1] == '/' {
-		return end
-	}
+	inPath := i > s.floor && s.text[i-1] == '/'
 	if i > s.floor && s.text[i-1] == '+' {
 		if to := s.internationalPhone(i); to > 0 {
 			return s.hit(phone, i-1, to)
@@ -27,6 +25,7 @@ func (s *scanner) digit(i int) int {
 		if to := s.card(i); to > 0 {
 			return s.hit(card, i, to)
 		}
+	case inPath: // what has the groups of a phone number may be an id there
 	case n == 3, n == 1 && s.text[i] == '1':
 		from := i
 		if i > s.floor && s.text[i-1] == '(' {

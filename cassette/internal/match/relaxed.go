@@ -3,6 +3,7 @@ package match
 import (
 	"bytes"
 	"hash/maphash"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 )
@@ -32,8 +33,16 @@ func (m *Matcher) relaxedHeader(a, b *view) bool {
 	}
 	hostA, pathA := a.where()
 	hostB, pathB := b.where()
-	return a.Operation == b.Operation && a.Method == b.Method && hostA == hostB && m.relaxedPart(pathA, pathB) &&
+	return a.Operation == b.Operation && a.Method == b.Method && hostA == hostB && m.relaxedPart(unescaped(pathA), unescaped(pathB)) &&
 		m.relaxedPairs(appendPairs(nil, a.Query, m.rules.Credential), appendPairs(nil, b.Query, m.rules.Credential))
+}
+
+// unescaped returns the text of a path: a fingerprint is one of the text.
+func unescaped(path string) string {
+	if text, err := url.PathUnescape(path); err == nil {
+		return text
+	}
+	return path
 }
 
 func (m *Matcher) relaxedBody(a, b *view) bool {
