@@ -164,6 +164,9 @@ func ambiguous(c route.Call, open []*Session, strict bool) error {
 	names := make([]string, len(open))
 	for i, s := range open {
 		names[i] = s.name
+		if slices.ContainsFunc(open, func(o *Session) bool { return o != s && o.name == s.name }) {
+			names[i] = fmt.Sprintf("%s with %s", s.name, s.store.path)
+		}
 	}
 	remedy := "give the call the context of its session (s.Context(ctx)), or bind its client to it (core.WithBus(s.Bus())); in a parallel test call t.Parallel before Use"
 	if len(open) == 1 {

@@ -486,3 +486,14 @@ func TestEndWhileCallsRun(t *testing.T) {
 		t.Error("the cassette changed")
 	}
 }
+
+// TestTwoSessionsOfOneTest tells them apart by their cassettes.
+func TestTwoSessionsOfOneTest(t *testing.T) {
+	dir := folder(t)
+	f := newT(t, "TestTwo")
+	cassette.Use(f, "a.json", cassette.Dir(dir), cassette.Record)
+	cassette.Use(f, "b.json", cassette.Dir(dir), cassette.Record)
+	_, err := chat(t.Context(), unreachable(t).client(), provider, "x")
+	wantText(t, fmt.Sprint(err), "TestTwo with "+filepath.Join(dir, "a.json"), "TestTwo with "+filepath.Join(dir, "b.json"))
+	f.end()
+}

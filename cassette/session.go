@@ -3,6 +3,7 @@ package cassette
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -191,10 +192,19 @@ func (s *Session) decide() error {
 		}
 		s.settings.repeatLast, s.settings.allowUnused = true, true
 	}
+	if (s.mode == Record || s.mode == Extend) && s.t != nil && isFuzzWorker() {
+		return fmt.Errorf("cassette %s: fuzzing does not record, since all inputs of %s share one file; record it first, with go test -count=1 and without -fuzz", s.store.path, s.name)
+	}
 	if s.mode == Record && s.t != nil && exists && !passes.first(s.store.key(), s.name) {
 		s.mode = Replay // a later pass of -count
 	}
 	return nil
+}
+
+// isFuzzWorker reports whether this process runs the inputs that go test -fuzz makes up.
+func isFuzzWorker() bool {
+	f := flag.Lookup("test.fuzzworker")
+	return f != nil && f.Value.String() == "true"
 }
 
 // equip makes what the session compares and hides with.
