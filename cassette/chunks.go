@@ -2,6 +2,7 @@ package cassette
 
 import (
 	"bytes"
+	"math/rand/v2"
 
 	"github.com/mixtape-go/mixtape/bus"
 )
@@ -106,4 +107,16 @@ func sharedEnds(a, b []byte) (prefix, suffix int) {
 		suffix++
 	}
 	return prefix, suffix
+}
+
+// cutAnywhere returns chunks of n bytes, cut at places that the seeds decide, most of them small.
+func cutAnywhere(n int, seed1, seed2 uint64) []bus.Chunk {
+	rng := rand.New(rand.NewPCG(seed1, seed2))
+	var chunks []bus.Chunk
+	for most := max(16, n/256); n > 0; {
+		size := min(n, 1+rng.IntN(1+rng.IntN(most)))
+		chunks = append(chunks, bus.Chunk{Len: size})
+		n -= size
+	}
+	return chunks
 }

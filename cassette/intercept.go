@@ -49,6 +49,9 @@ func (i *interceptor) InterceptHTTP(req *http.Request, next core.RoundTrip) (*ht
 	}
 	info.Replayed()
 	in := s.file.Interaction(at)
+	if seed := s.settings.recut; seed != nil {
+		in.HTTP.Chunks = cutAnywhere(len(in.HTTP.Response.Bytes), *seed, uint64(at))
+	}
 	if in.failed() {
 		info.Final() // what the SDK retried then is in the outcome
 	}

@@ -27,6 +27,7 @@ type settings struct {
 	messagesOnly bool
 	normalize    []func(*Request)
 	repeatLast   bool
+	recut        *uint64
 	rules        []redact.Rule
 	noRedaction  bool
 	allowUnused  bool
@@ -124,6 +125,18 @@ type Request struct {
 // RepeatLast answers a request that comes more often than it was recorded with its last recording, again and again.
 func RepeatLast() Option {
 	return optionFunc(func(s *settings) error { s.repeatLast = true; return nil })
+}
+
+// Recut makes a replay hand over its answers in other pieces than were recorded, cut anywhere: the same for the same
+// seed. Networks and providers change where a stream is cut, and a program must not depend on it.
+func Recut(seed uint64) Option {
+	return optionFunc(func(s *settings) error {
+		if s.recut != nil {
+			return errors.New("two seeds are given with Recut; give one")
+		}
+		s.recut = &seed
+		return nil
+	})
 }
 
 // Redact adds rules to the built-in ones.
