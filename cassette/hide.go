@@ -1,6 +1,7 @@
 package cassette
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 
@@ -25,20 +26,36 @@ func (h *hider) text(s string) string {
 }
 
 // hideAll hides in all interactions what is a secret in one of them. It writes to the interactions only: the bytes that
-// they were made from, which the program may still hold, stay as they are.
-func (h *hider) hideAll(list []*Interaction) {
-	for _, in := range list {
-		h.hide(h.Redactor, in)
-	}
-	if learned := h.Learned(); learned != nil {
-		for _, in := range list {
-			h.hide(learned, in)
+// they were made from, which the program may still hold, stay as they are. It returns which of them had to be broken.
+func (h *hider) hideAll(list []*Interaction) (broken []error) {
+	pass := func(r *redact.Redactor) {
+		for i, in := range list {
+			if name := h.hide(r, in); name != "" {
+				broken = append(broken, fmt.Errorf("interaction %d: its %s is no text, and holds a value that is hidden: it was overwritten there, so the bytes are no longer what they were; keep the value out of it, or the call out of the recording (cassette.Pass, cassette.Unrecorded)", i+1, name))
+			}
 		}
 	}
+	pass(h.Redactor)
+	if learned := h.Learned(); learned != nil {
+		pass(learned)
+	}
+	return broken
 }
 
-// hide hides what r hides in all that an interaction shows.
-func (h *hider) hide(r *redact.Redactor, in *Interaction) {
+// hide hides what r hides in all that an interaction shows. It returns the name of a body that is no text and was broken.
+func (h *hider) hide(r *redact.Redactor, in *Interaction) (broken string) {
+	hideBody := func(name string, m redact.Message) []byte {
+		m.Numbers = in.hiddenIn(name)
+		known := len(m.Numbers)
+		r.Message(&m)
+		for _, place := range m.Numbers[known:] {
+			in.Hidden = append(in.Hidden, name+" "+place)
+		}
+		if m.Masked {
+			broken = name
+		}
+		return m.Body
+	}
 	in.Model = r.String(in.Model)
 	if f := in.Failure; f != nil {
 		chain := make([]core.ErrorLink, len(f.Chain))
@@ -48,21 +65,22 @@ func (h *hider) hide(r *redact.Redactor, in *Interaction) {
 		in.Failure = &Failure{Text: r.String(f.Text), TimedOut: f.TimedOut, Chain: chain, unknown: f.unknown}
 	}
 	if f := in.Func; f != nil {
-		f.Arguments = hideBody(r, in, inputName(in.Kind), redact.Message{ContentType: jsonType, Body: f.Arguments})
-		f.Result = hideBody(r, in, resultName, redact.Message{ContentType: jsonType, Body: f.Result})
-		return
+		f.Arguments = hideBody(inputName(in.Kind), redact.Message{ContentType: jsonType, Body: f.Arguments})
+		f.Result = hideBody(resultName, redact.Message{ContentType: jsonType, Body: f.Result})
+		return broken
 	}
 	x := in.HTTP
 	x.URL = r.URL(x.URL)
-	x.Request.Bytes = hideBody(r, in, requestName, redact.Message{ContentType: x.RequestHeader.Get("Content-Type"), Body: x.Request.Bytes})
+	x.Request.Bytes = hideBody(requestName, redact.Message{ContentType: x.RequestHeader.Get("Content-Type"), Body: x.Request.Bytes})
 	live := x.Response.Bytes
-	x.Response.Bytes = hideBody(r, in, responseName, redact.Message{
+	x.Response.Bytes = hideBody(responseName, redact.Message{
 		ContentType: x.ResponseHeader.Get("Content-Type"), Body: live, Deltas: h.deltasOf(in.Format),
 	})
 	if len(x.Chunks) > 0 {
 		x.Chunks = remapChunks(x.Chunks, live, x.Response.Bytes)
 	}
 	x.RequestHeader, x.ResponseHeader, x.Trailer = r.Header(x.RequestHeader), r.Header(x.ResponseHeader), r.Header(x.Trailer)
+	return broken
 }
 
 // jsonType is the content type of what tools and functions take and return.
@@ -74,17 +92,6 @@ const (
 	responseName = "response"
 	resultName   = "result"
 )
-
-// hideBody hides what r hides in one body of an interaction, and returns what is left.
-func hideBody(r *redact.Redactor, in *Interaction, name string, m redact.Message) []byte {
-	m.Numbers = in.hiddenIn(name)
-	known := len(m.Numbers)
-	r.Message(&m)
-	for _, place := range m.Numbers[known:] {
-		in.Hidden = append(in.Hidden, name+" "+place)
-	}
-	return m.Body
-}
 
 // hiddenIn returns the places of the numbers that are hidden in a body of the interaction.
 func (i *Interaction) hiddenIn(name string) (places []string) {

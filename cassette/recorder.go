@@ -193,12 +193,13 @@ func (r *recorder) save(failed bool) []error {
 		return nil
 	}
 	problems := r.untrue(calls)
+	f, broken := r.file(calls)
+	problems = append(problems, broken...)
 	failed = failed || len(problems) > 0
 	if status := lastStatus(calls); !failed && !s.settings.allowErrors && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
 		failed = true
 		problems = append(problems, fmt.Errorf("cassette %s: the last call was answered with status %d, so this is no good recording; mend the key, or keep such a recording with cassette.AllowErrors()", s.store.path, status))
 	}
-	f := r.file(calls)
 	data := f.Encode(s.store.name)
 	if failed {
 		name, err := s.store.saveFailed(data)
@@ -249,10 +250,11 @@ func lastStatus(calls []recording) int {
 	return 0
 }
 
-// file returns the file to be written: what was recorded, hidden, after what stays of the old file.
-func (r *recorder) file(calls []recording) *File {
+// file returns the file to be written: what was recorded, hidden, after what stays of the old file. It returns too which
+// interactions had to be broken for it.
+func (r *recorder) file(calls []recording) (f *File, broken []error) {
 	s := r.session
-	f := &File{}
+	f = &File{}
 	var all []*Interaction
 	if s.mode == Extend && s.file != nil {
 		old := *s.file // a call under way may still be answered from it
@@ -266,14 +268,16 @@ func (r *recorder) file(calls []recording) *File {
 	for _, c := range calls {
 		all = append(all, c.in)
 	}
-	s.redactor.hideAll(all)
+	for _, err := range s.redactor.hideAll(all) {
+		broken = append(broken, fmt.Errorf("cassette %s: %w", s.store.path, err))
+	}
 	for _, in := range all {
 		f.Append(in)
 	}
 	for _, c := range calls {
 		f.Summary.add(c)
 	}
-	return f
+	return f, broken
 }
 
 // add counts one more interaction.

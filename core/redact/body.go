@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mixtape-go/mixtape/internal/eventstream"
 )
 
 // Message is a message body on its way through a Redactor.
@@ -14,54 +16,66 @@ type Message struct {
 	// Deltas, of a stream in a known format, are where its events hold pieces of texts. Without them a value that is cut
 	// over events is found where strings of the same path make it whole.
 	Deltas *Deltas
+	// Masked says that values which are hidden wherever they stand stood in bytes that are no text, and were overwritten
+	// there: with as many x, so that offsets and lengths hold. A checksum may not.
+	Masked bool
 	// Numbers are the places of the numbers in Body that are hidden. A number's place is its path; in a stream it
 	// follows the number of the event, counted from 0, and in a string that is JSON itself that string's place.
 	Numbers []string
 }
 
 // Body returns a message body with its secrets hidden, by the rules of its content type: JSON, JSON lines, a stream of
-// server-sent events (JSON in their data), a form, parts of several types, or text. An empty or unknown type is told from
-// the bytes. Bytes that are no text, and of a type that is none, are left alone: see [Redactor.Holds]. Body returns b
+// server-sent events (JSON in their data) or of Amazon's frames, a form, parts of several types, or text. An empty or unknown type is told from
+// the bytes. In bytes
+// that are no text, of a type that is none, only values are hidden that are known as such: see Message.Masked. Body returns b
 // itself when nothing is hidden, and never writes to it. Numbers are left alone.
 func (r *Redactor) Body(contentType string, b []byte) []byte {
-	return edited(b, r.bodyEdits(contentType, b, nil, nil))
+	m := Message{ContentType: contentType, Body: b}
+	return edited(b, r.bodyEdits(&m, nil))
 }
 
 // Message is Body for a message whose stream is of a known format, or whose numbers may be hidden: those at the paths and
 // under the names of the caller's rules. It replaces m.Body, and adds the places of the numbers that it hides to
 // m.Numbers; numbers at places that are in the list are left alone.
 func (r *Redactor) Message(m *Message) {
-	m.Body = edited(m.Body, r.bodyEdits(m.ContentType, m.Body, m.Deltas, &m.Numbers))
+	m.Body = edited(m.Body, r.bodyEdits(m, &m.Numbers))
 }
 
-func (r *Redactor) bodyEdits(contentType string, b []byte, deltas *Deltas, places *[]string) []edit {
+// bodyEdits hides the secrets of m's body; the numbers too if there is a list for their places.
+func (r *Redactor) bodyEdits(m *Message, places *[]string) []edit {
+	b := m.Body
 	if len(b) == 0 {
 		return nil
 	}
-	media, params, err := mime.ParseMediaType(contentType)
+	media, params, err := mime.ParseMediaType(m.ContentType)
 	if err != nil {
-		media, _, _ = strings.Cut(strings.ToLower(contentType), ";")
+		media, _, _ = strings.Cut(strings.ToLower(m.ContentType), ";")
 		media = strings.TrimSpace(media)
 	}
 	if boundary := params["boundary"]; boundary != "" && strings.HasPrefix(media, "multipart/") {
-		return r.multipartEdits(b, boundary)
+		return r.multipartEdits(m, boundary)
+	}
+	if media == eventstream.ContentType {
+		return r.frameEdits(b, m.Deltas, places)
 	}
 	if !utf8.Valid(b) && !isText(media) {
-		return nil
+		edits := r.binaryEdits(b)
+		m.Masked = m.Masked || len(edits) > 0
+		return edits
 	}
 	switch {
 	case media == "application/x-www-form-urlencoded":
 		return stable(b, func(b []byte) []edit { return r.pairEdits(b, "&") })
 	case media == "text/event-stream" || isEvents(b):
 		events, rest := serverSent(b)
-		edits := r.streamEdits(events, deltas, places)
+		edits := r.streamEdits(events, m.Deltas, places)
 		for _, line := range rest {
 			edits = append(edits, shift(r.textEdits(b[line.start:line.end], textForm), line.start)...)
 		}
 		return inOrder(edits) // a line between those of one event's data may be inside an edit of it
 	}
 	if events, ok := lines(b); ok {
-		return r.streamEdits(events, deltas, places)
+		return r.streamEdits(events, m.Deltas, places)
 	}
 	w := walk{r: r, b: b, form: textForm}
 	if places != nil {
@@ -71,6 +85,18 @@ func (r *Redactor) bodyEdits(contentType string, b []byte, deltas *Deltas, place
 		return edits
 	}
 	return r.proseEdits(b, textForm, 0)
+}
+
+// binaryEdits overwrites what is hidden wherever it stands in bytes that are no text.
+func (r *Redactor) binaryEdits(b []byte) (edits []edit) {
+	for _, h := range r.literals.Load().hits(b) {
+		edits = append(edits, edit{h.start, h.end, strings.Repeat("x", h.end-h.start)})
+	}
+	edits = inOrder(edits)
+	for i := range edits { // which may have become longer
+		edits[i].text = strings.Repeat("x", edits[i].end-edits[i].start)
+	}
+	return edits
 }
 
 // isText reports whether bodies of a media type are text, whatever their bytes.

@@ -9,7 +9,8 @@ import (
 
 // multipartEdits hides the secrets of a body of several parts (RFC 2046), each by its own type. The value of a form's
 // field is hidden by its name too. What stands before the first boundary and after the last is text.
-func (r *Redactor) multipartEdits(b []byte, boundary string) (edits []edit) {
+func (r *Redactor) multipartEdits(m *Message, boundary string) (edits []edit) {
+	b := m.Body
 	delimiter := []byte("--" + boundary)
 	at := 0
 	for first := true; ; first = false {
@@ -20,7 +21,7 @@ func (r *Redactor) multipartEdits(b []byte, boundary string) (edits []edit) {
 		if first {
 			edits = append(edits, shift(r.textEdits(b[at:end], textForm), at)...)
 		} else {
-			edits = append(edits, shift(r.partEdits(b[at:end]), at)...)
+			edits = append(edits, shift(r.partEdits(m, b[at:end]), at)...)
 		}
 		if next < 0 {
 			return edits
@@ -43,8 +44,8 @@ func delimiterAt(b, delimiter []byte) int {
 	}
 }
 
-// partEdits hides the secrets of one part: the rest of the line of its boundary, its header, and its body.
-func (r *Redactor) partEdits(b []byte) []edit {
+// partEdits hides the secrets of one part of m: the rest of the line of its boundary, its header, and its body.
+func (r *Redactor) partEdits(m *Message, b []byte) []edit {
 	head := len(b)
 	for _, end := range []string{"\r\n\r\n", "\n\n"} {
 		if i := bytes.Index(b, []byte(end)); i >= 0 && i+len(end) < head {
@@ -72,5 +73,8 @@ func (r *Redactor) partEdits(b []byte) []edit {
 		value := bytes.TrimSuffix(bytes.TrimSuffix(body, []byte{'\n'}), []byte{'\r'})
 		return append(edits, shift(r.wholeEdit(rule, value, textForm), head)...)
 	}
-	return append(edits, shift(r.bodyEdits(contentType, body, nil, nil), head)...)
+	part := Message{ContentType: contentType, Body: body}
+	edits = append(edits, shift(r.bodyEdits(&part, nil), head)...)
+	m.Masked = m.Masked || part.Masked
+	return edits
 }

@@ -99,8 +99,17 @@ func serverSent(b []byte) (events []event, rest []part) {
 	return events, rest
 }
 
-// streamEdits hides the secrets of a stream, in each event and in the texts that come in pieces.
+// streamEdits hides the secrets of a stream.
 func (r *Redactor) streamEdits(events []event, deltas *Deltas, places *[]string) (edits []edit) {
+	r.hideEvents(events, deltas, places)
+	for _, ev := range events {
+		edits = append(edits, spread(ev.edits, ev.parts)...)
+	}
+	return edits
+}
+
+// hideEvents finds the edits that hide the secrets of events, in each of them and in the texts that come in pieces.
+func (r *Redactor) hideEvents(events []event, deltas *Deltas, places *[]string) {
 	p := &pieces{r: r, deltas: deltas}
 	for i := range events {
 		ev := &events[i]
@@ -113,9 +122,8 @@ func (r *Redactor) streamEdits(events []event, deltas *Deltas, places *[]string)
 	}
 	p.finish(events)
 	for i := range events {
-		edits = append(edits, spread(inOrder(events[i].edits), events[i].parts)...)
+		events[i].edits = inOrder(events[i].edits)
 	}
-	return edits
 }
 
 // eventEdits hides the secrets of an event's JSON. It returns false when that is none.

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mixtape-go/mixtape/internal/eventstream"
 	"github.com/mixtape-go/mixtape/internal/jsonlex"
 )
 
@@ -81,11 +83,42 @@ var streams = []streamed{
 		each(`{"model":"m-1","parts":[{"t":PIECE}]}`, false), at("parts", 0, "t")},
 	{"unknown lines", nil, "application/x-ndjson",
 		each(`{"model":"m-1","message":{"content":PIECE},"done":false}`, true), at("message", "content")},
+	{"Bedrock Converse", nil, eventstream.ContentType,
+		frames(`{"contentBlockIndex":0,"delta":{"text":PIECE},"p":"abcdefghij"}`, false), at("delta", "text")},
+	{"Bedrock InvokeModel", nil, eventstream.ContentType,
+		frames(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":PIECE}}`, true), at("delta", "text")},
+}
+
+// frames makes each event's JSON the payload of a frame; with chunk set, in base64 in its member "bytes".
+func frames(format string, chunk bool) func([]string) string {
+	return func(pieces []string) string {
+		var b []byte
+		for _, p := range pieces {
+			payload := strings.ReplaceAll(format, "PIECE", quoted(p))
+			if chunk {
+				payload = `{"bytes":"` + base64.StdEncoding.EncodeToString([]byte(payload)) + `","p":"abcdef"}`
+			}
+			b = eventstream.Frame{Headers: []byte("\x0b:event-type\x07\x00\x05chunk"), Payload: []byte(payload)}.Append(b)
+		}
+		return string(b)
+	}
 }
 
 // dataOf returns the JSON of the events of a stream.
-func dataOf(t *testing.T, stream string) (all []map[string]any) {
+func dataOf(t *testing.T, contentType, stream string) (all []map[string]any) {
 	t.Helper()
+	if contentType == eventstream.ContentType {
+		var lines []string
+		for rest := []byte(stream); len(rest) > 0; {
+			f, n, err := eventstream.Next(rest)
+			if err != nil {
+				t.Fatalf("a frame is broken: %v", err)
+			}
+			_, data := chunkOf(f.Payload)
+			lines, rest = append(lines, string(data)), rest[n:]
+		}
+		stream = strings.Join(lines, "\n")
+	}
 	for line := range strings.SplitSeq(stream, "\n") {
 		line = strings.TrimPrefix(line, "data: ")
 		if line == "" {
@@ -128,7 +161,7 @@ func (s *streamed) redact(r *Redactor, stream string) string {
 func (s *streamed) assembled(t *testing.T, stream string) string {
 	t.Helper()
 	var b strings.Builder
-	for _, data := range dataOf(t, stream) {
+	for _, data := range dataOf(t, s.contentType, stream) {
 		b.WriteString(s.text(data))
 	}
 	return b.String()
@@ -152,8 +185,8 @@ func TestCutOverEvents(t *testing.T) {
 				if strings.Contains(assembled, tc.secret) || s.deltas != nil && assembled != want {
 					t.Fatalf("%s in %s, cut as %q: %q, want %q", tc.reason, s.name, pieces, assembled, want)
 				}
-				if strings.Count(got, "\n") != strings.Count(stream, "\n") {
-					t.Fatalf("%s in %s: events were lost:\n%s", tc.reason, s.name, got)
+				if n := len(dataOf(t, s.contentType, got)); n != len(pieces) {
+					t.Fatalf("%s in %s: %d events for %d pieces:\n%s", tc.reason, s.name, n, len(pieces), got)
 				}
 				if again := s.redact(r, got); again != got {
 					t.Fatalf("%s in %s, cut as %q: once %q, twice %q", tc.reason, s.name, pieces, got, again)
