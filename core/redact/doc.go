@@ -11,6 +11,9 @@
 //	<credential>                  for an ambient credential
 //	redacted                      for the last two, in a URL
 //
+// A number becomes another number. Of a signed block in which something is hidden, the signature is hidden too. A value
+// that comes in pieces, over several events of a stream, is hidden where its first piece stood.
+//
 // The letters after the name are the value's fingerprint: the first characters, in lower-case base32, of an HMAC-SHA-256
 // of the value under one constant of the format: four (20 bits), or two (10 bits) for a value without letters. It tells
 // values apart and hides them; it is no encryption. Where two values of one Redactor would fall together, the later

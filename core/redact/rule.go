@@ -39,12 +39,13 @@ func Pattern(name string, re *regexp.Regexp) Rule {
 
 // Field hides the strings that are values of JSON members, form fields and query parameters with one of these names,
 // compared as a whole and without regard to ASCII case. The strings of an array under such a member are hidden too;
-// numbers and objects are left alone.
+// objects are left alone. [Redactor.Message] hides numbers there as well.
 func Field(names ...string) Rule {
 	return Rule{name: "field", kind: fieldRule, texts: slices.Clone(names)}
 }
 
-// Path hides the JSON strings at these full paths ("$.user.name", "$.rows[*].note") and below them.
+// Path hides the JSON strings at these full paths ("$.user.name", "$.rows[*].note") and below them, and
+// [Redactor.Message] the numbers.
 func Path(paths ...string) Rule {
 	return Rule{name: "path", kind: pathRule, texts: slices.Clone(paths)}
 }
