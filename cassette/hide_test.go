@@ -145,3 +145,28 @@ func TestFault45ValueInBytes(t *testing.T) {
 	f.end().wantError("interaction 1", "response is no text", "cassette.Pass")
 	wantFiles(t, dir, "a.failed.json")
 }
+
+// TestFault120MissHidesWhatWasLearned misses with a password that only a tool's arguments gave away.
+func TestFault120MissHidesWhatWasLearned(t *testing.T) {
+	const password = "hunter2-hunter2-hunter2" // a canary, which fails the test wherever it is printed
+	dir := folder(t)
+	for _, mode := range []cassette.Mode{cassette.Record, cassette.Replay} {
+		f := newT(t, "Test"+mode.String())
+		s := cassette.Use(f, "a.json", cassette.Dir(dir), mode)
+		ctx := s.Context(t.Context())
+		tool := core.Tool("login", func(context.Context, map[string]string) (string, error) { return "welcome", nil })
+		if _, err := tool(ctx, map[string]string{"password": password}); err != nil {
+			t.Error(err)
+		}
+		prompt := "in: " + password
+		if mode == cassette.Replay {
+			prompt = "once more in: " + password + " and " + password
+		}
+		_, err := chat(ctx, answering("ok").client(), provider, prompt)
+		f.end()
+		if mode == cassette.Replay {
+			f.wantError("no recording", "once more in: <field:")
+			checkText(t, fmt.Sprint(err))
+		}
+	}
+}

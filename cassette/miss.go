@@ -3,6 +3,7 @@ package cassette
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -98,8 +99,10 @@ func times(n int) string {
 
 // miss makes the error of a call that the cassette has no answer for, and fails the test with it.
 func (s *Session) miss(r *match.Request, played int) error {
+	// The redactor may have learnt of a secret since, and would not know it again once a text is cut.
+	r = s.comparer.hidden(r)
 	e := &MissError{
-		Cassette: s.store.path, Call: s.redactor.String(describe(r)), Played: played, Command: s.command(),
+		Cassette: s.store.path, Call: s.redactor.text(describe(r)), Played: played, Command: s.command(),
 	}
 	if played == 0 {
 		s.compare(e, r)
@@ -120,34 +123,39 @@ func (s *Session) command() string {
 	if _, ok := s.t.(*testing.B); ok {
 		return "open the same cassette in a test, since benchmarks do not record"
 	}
-	var pattern []string
-	for _, element := range strings.Split(s.name, "/") {
-		pattern = append(pattern, "^"+regexp.QuoteMeta(element)+"$")
-	}
 	pkg := packagePath()
 	if pkg == unknownPackage {
 		pkg = "."
 	}
+	if strings.ContainsAny(s.name, " \t\n") { // which package testing gives no test: another library did
+		return fmt.Sprintf("%s go test -count=1 %s, with the flag by which your test library selects %q", variable, pkg, s.name)
+	}
+	var pattern []string
+	for _, element := range strings.Split(s.name, "/") {
+		pattern = append(pattern, "^"+regexp.QuoteMeta(element)+"$")
+	}
 	return fmt.Sprintf("%s go test -count=1 -run '%s' %s", variable, strings.ReplaceAll(strings.Join(pattern, "/"), "'", `'\''`), pkg)
 }
 
-// maxDifferences bounds the differences that a miss shows.
-const maxDifferences = 5
+const (
+	maxDifferences = 5   // that a miss shows
+	maxFound       = 500 // that are looked at to tell whether they are of order only
+)
 
-// compare finds the recorded request that is most like r, and says how the two differ.
+// compare finds the recorded request that is most like r, which is hidden, and says how the two differ.
 func (s *Session) compare(e *MissError, r *match.Request) {
 	at, ok := s.comparer.matcher.Nearest(r, s.tape.requests)
 	if !ok {
 		return
 	}
-	near := s.tape.requests[at]
-	e.Nearest, e.NearestCall = at+1, s.redactor.String(describe(near))
-	found := s.comparer.matcher.Diff(r, near, maxDifferences)
-	e.OrderOnly = len(found) > 0
-	for _, d := range found {
-		e.OrderOnly = e.OrderOnly && d.Change == match.Reordered
+	near := s.comparer.hidden(s.tape.requests[at])
+	e.Nearest, e.NearestCall = at+1, s.redactor.text(describe(near))
+	found := s.comparer.matcher.Diff(r, near, maxFound)
+	e.OrderOnly = 0 < len(found) && len(found) < maxFound &&
+		!slices.ContainsFunc(found, func(d match.Difference) bool { return d.Change != match.Reordered })
+	for _, d := range found[:min(len(found), maxDifferences)] {
 		e.Differences = append(e.Differences, Difference{
-			Path: s.redactor.String(d.Path), Recorded: s.redactor.String(d.Stored), Live: s.redactor.String(d.Live),
+			Path: s.redactor.text(d.Path), Recorded: s.redactor.text(d.Stored), Live: s.redactor.text(d.Live),
 		})
 	}
 }

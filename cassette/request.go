@@ -8,12 +8,14 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/mixtape-go/mixtape/bus"
 	"github.com/mixtape-go/mixtape/cassette/internal/match"
 	"github.com/mixtape-go/mixtape/core"
 	"github.com/mixtape-go/mixtape/core/redact"
 	"github.com/mixtape-go/mixtape/core/wire"
+	"github.com/mixtape-go/mixtape/internal/jsonpath"
 )
 
 // comparer makes requests comparable: it hides what the file hides, applies the user's rules, and computes the key.
@@ -22,6 +24,7 @@ type comparer struct {
 	redactor  *redact.Redactor
 	matcher   *match.Matcher
 	normalize []func(*Request)
+	anyModel  bool     // the model is ignored
 	layouts   sync.Map // *match.Layout by format
 }
 
@@ -33,7 +36,15 @@ func newComparer(s *settings, r *redact.Redactor) (*comparer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("Ignore: %w", err)
 	}
-	return &comparer{redactor: r, matcher: m, normalize: s.normalize}, nil
+	ignored, err := jsonpath.NewSet(s.ignore...)
+	if err != nil {
+		return nil, fmt.Errorf("Ignore: %w", err)
+	}
+	body := ignored.Root()
+	return &comparer{
+		redactor: r, matcher: m, normalize: s.normalize,
+		anyModel: body.Matched() || body.Member([]byte("model")).Matched(),
+	}, nil
 }
 
 // live returns the request of an HTTP call under way as it is compared.
@@ -101,7 +112,29 @@ func (c *comparer) http(h httpRequest) (*match.Request, error) {
 	if r.Layout, err = c.layout(h.format); err != nil {
 		return nil, err
 	}
-	return r, c.apply(r)
+	if err := c.apply(r); err != nil {
+		return nil, err
+	}
+	if h.format != "" && len(c.normalize) > 0 {
+		detectAgain(r, u)
+	}
+	if c.anyModel {
+		r.Model = ""
+	}
+	return r, nil
+}
+
+// detectAgain finds out what a request says about itself once normalisers have changed it. Where they left nothing that
+// says so, it stands.
+func detectAgain(r *match.Request, u *url.URL) {
+	path, err := url.PathUnescape(r.Path)
+	if err != nil {
+		return
+	}
+	u.Path, u.RawPath = path, r.Path
+	if d, ok := wire.Detect(r.Method, u, r.Body); ok {
+		r.Model, r.Streamed = d.Model, d.Streamed
+	}
 }
 
 // isSame reports whether a and b are the same bytes in memory.
@@ -110,10 +143,19 @@ func isSame(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0]
 // hidden returns r with all that the redactor knows of hidden, for a message.
 func (c *comparer) hidden(r *match.Request) *match.Request {
 	h := *r
-	h.Operation, h.Model = c.redactor.String(r.Operation), c.redactor.String(r.Model)
-	h.Host, h.Path = c.redactor.String(r.Host), c.redactor.URL(r.Path)
-	h.Query = strings.TrimPrefix(c.redactor.URL("?"+r.Query), "?")
-	h.Body = c.redactor.Body(r.ContentType, r.Body)
+	hide := func(by *redact.Redactor) {
+		h.Operation, h.Model = by.String(h.Operation), by.String(h.Model)
+		h.Host, h.Path = by.String(h.Host), by.URL(h.Path)
+		h.Query = strings.TrimPrefix(by.URL("?"+h.Query), "?")
+		h.Body = by.Body(h.ContentType, h.Body)
+		if !utf8.Valid(h.Body) { // bytes that are no text stay as they are, but in a message
+			h.Body = by.Bytes(h.Body)
+		}
+	}
+	hide(c.redactor)
+	if learned := c.redactor.Learned(); learned != nil {
+		hide(learned)
+	}
 	return &h
 }
 
@@ -166,7 +208,14 @@ func (c *comparer) apply(r *match.Request) (err error) {
 }
 
 // describe names a request in messages; it hides nothing.
-func describe(r *match.Request) string { return printable(nameOf(r)) }
+func describe(r *match.Request) string {
+	const most = 300 // bytes: a URL may be of any length
+	name := nameOf(r)
+	if len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	return printable(name)
+}
 
 func nameOf(r *match.Request) string {
 	switch bus.Kind(r.Kind) {

@@ -57,6 +57,16 @@ type queue struct {
 	next  int
 }
 
+// served counts the calls of the queue that were answered, those left out that nobody asked for.
+func (q *queue) served() (n int) {
+	for _, c := range q.calls {
+		if c.served {
+			n++
+		}
+	}
+	return n
+}
+
 func newTape(f *File, c *comparer, repeatLast bool) (*tape, error) {
 	t := &tape{
 		file: f, matcher: c.matcher, requests: make([]*match.Request, f.Len()), repeatLast: repeatLast,
@@ -111,7 +121,7 @@ func (t *tape) take(r *match.Request, k match.Hash, callID string) (i int, playe
 	}
 	if q.next == len(q.calls) {
 		if !t.repeatLast {
-			return 0, q.next, false
+			return 0, q.served(), false
 		}
 		q.next--
 	}
@@ -122,18 +132,21 @@ func (t *tape) take(r *match.Request, k match.Hash, callID string) (i int, playe
 	return c.last(), 0, true
 }
 
-// relaxedCandidates bounds the recordings that relaxed compares.
-const relaxedCandidates = 64
+const (
+	relaxedCandidates = 64      // recordings that relaxed compares
+	relaxedBytes      = 4 << 20 // of bodies that it reads for that
+)
 
 // relaxed looks once more for a request that was recorded under other redaction rules, or before a secret was known.
 func (t *tape) relaxed(r *match.Request) *queue {
-	tried := 0
+	tried, read := 0, 0
 	for _, c := range t.calls {
 		stored := t.requests[c.attempts[0]]
 		if c.served || c.covered || stored.Kind != r.Kind || stored.Format != r.Format || stored.Operation != r.Operation {
 			continue
 		}
-		if tried++; tried > relaxedCandidates {
+		read += len(r.Body) + len(stored.Body)
+		if tried++; tried > relaxedCandidates || tried > 1 && read > relaxedBytes {
 			return nil
 		}
 		if t.matcher.Relaxed(r, stored) {

@@ -16,6 +16,10 @@ func (e *encoder) body(r *Request) {
 	if e.json(r.Body) {
 		return
 	}
+	if len(r.Body) == 0 {
+		e.opaque(nil)
+		return
+	}
 	switch form, boundary := media(r.ContentType); {
 	case boundary != "":
 		e.dst = append(e.dst, tokenParts)

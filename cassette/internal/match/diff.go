@@ -25,7 +25,8 @@ const (
 // Difference is one place in which two requests differ.
 type Difference struct {
 	// Path names the place: a path into the JSON body ("$.messages[2].content"), a part of the request ("model",
-	// "stream", "query.api-version"), or a place in a body that is no JSON ("form.name", "body at byte 12").
+	// "stream", "query.api-version"), or a place in a body that is no JSON ("form.name", "body at byte 12"). It is cut where
+	// a name in it is very long.
 	Path   string
 	Change Change
 	// Live and Stored are the two values on one line, cut to what surrounds the first difference, their control
@@ -91,7 +92,7 @@ func (d *differ) full() bool { return len(d.found) >= d.limit }
 
 func (d *differ) add(path string, change Change, live, stored string) {
 	if !d.full() {
-		d.found = append(d.found, Difference{escape(path), change, live, stored})
+		d.found = append(d.found, Difference{escape(shorten(path, shownPlace)), change, live, stored})
 	}
 }
 

@@ -45,6 +45,8 @@ func TestDiffOfBodies(t *testing.T) {
 		{"{\"a\u202eb\":1}", `{}`, "$['a\\u202eb'] added: 1 | \n", "characters that do not print in names are escaped"},
 		{"{\"p\":[\"\u202e\"]}", `{}`, "$.p added: [\"\\u202e\"] | \n", "control characters in raw values are escaped"},
 		{`{"p":"<email:abcd> x"}`, `{"p":"<phone:abcd> y"}`, "$.p changed: \"<email:abcd> x\" | \"<phone:abcd> y\"\n", "placeholders are shown as they stand"},
+		{`{"` + long[:390] + `":{"b":1}}`, `{"` + long[:390] + `":{"b":2}}`, "$." + long[:390] + ".b changed: 1 | 2\n", "a long path is whole"},
+		{`{"` + long + `":1}`, `{}`, "$." + long[:398] + "… added: 1 | \n", "a name that is a text is cut"},
 		{`[1]`, `{"a":1}`, "$ changed: [1] | {\"a\":1}\n", "the whole value"},
 		{turns("a", "b", "a", "b"), turns("a", "b", "b", "a"), "$.messages[2].tool_call_id changed: \"a\" (id 1) | \"b\" (id 2)\n$.messages[3].tool_call_id changed: \"b\" (id 2) | \"a\" (id 1)\n", "swapped results"},
 		{`oops`, `{"a":1}`, "body at byte 0 changed: \"oops\" | \"{\\\"a\\\":1}\"\n", "no JSON against JSON"},

@@ -4,16 +4,19 @@ import (
 	"bytes"
 	"hash/maphash"
 	"slices"
+	"strings"
 )
 
-// finalists is how many stored requests are read to find the nearest.
-const finalists = 8
+const (
+	finalists = 8       // how many stored requests are read to find the nearest
+	maxRead   = 4 << 20 // bytes of bodies that are read, the live one's included
+)
 
 // Nearest returns the index of the stored request that is most like a live one, the earliest of several; false when
 // none is of its kind.
 //
 // Of all stored requests it only looks at how far the bytes of their bodies agree at both ends; a few of them it reads
-// in full.
+// in full, the most alike first, as long as they are not large.
 func (m *Matcher) Nearest(live *Request, stored []*Request) (index int, ok bool) {
 	type candidate struct {
 		index int
@@ -42,9 +45,16 @@ func (m *Matcher) Nearest(live *Request, stored []*Request) (index int, ok bool)
 	}
 
 	seed := maphash.MakeSeed()
-	have := m.contents(live, seed)
-	var nearest candidate
+	var have contents
+	nearest := best[0]
+	unread := maxRead - len(live.Body)
 	for i, c := range best {
+		if unread -= len(stored[c.index].Body); unread < 0 {
+			break
+		}
+		if have == nil {
+			have = m.contents(live, seed)
+		}
 		c.score += have.overlap(m.contents(stored[c.index], seed))
 		if i == 0 || c.score > nearest.score || c.score == nearest.score && c.index < nearest.index {
 			nearest = c
@@ -70,10 +80,17 @@ func alike(a, b *Request) float64 {
 	add(a.Method == b.Method, 0.25)
 	add(a.Model == b.Model, 0.25)
 	add(a.Provider == b.Provider, 0.125)
-	add(a.Streamed == b.Streamed, 0.125)
 	add(hostA == hostB, 0.125)
 	add(a.Query == b.Query, 0.0625)
+	add(kindOf(a.ContentType) == kindOf(b.ContentType), 0.0625)
+	add(a.Streamed == b.Streamed, 0.03125) // most bodies say it themselves
 	return score
+}
+
+// kindOf returns a content type without its parameters.
+func kindOf(contentType string) string {
+	kind, _, _ := strings.Cut(contentType, ";")
+	return kind
 }
 
 // resemblance returns how much of the longer of two bodies their common beginning and end are, from 0 to 1.
@@ -113,14 +130,30 @@ func commonTail(a, b []byte) int {
 	return n
 }
 
-// contents says how often a body holds each value that holds no other.
+// contents says how often a body holds each value that holds no other, each field of a form, each part. What a
+// conversation says counts twice: parameters beside it are less of a request.
 type contents map[uint64]int
 
 func (m *Matcher) contents(r *Request, seed maphash.Seed) contents {
 	c := make(contents)
-	if v := m.view(r, seed); v.kind == jsonBody {
+	switch v := m.view(r, seed); v.kind {
+	case jsonBody:
 		c.add(&v.root)
-	} else {
+		for i, name := range v.root.names {
+			if r.Layout.isConversation(name.text()) {
+				c.add(&v.root.inner[i])
+			}
+		}
+	case tokenPairs:
+		for _, p := range appendPairs(nil, string(r.Body), nil) {
+			c[maphash.Comparable(seed, p)]++
+		}
+	case tokenParts:
+		_, boundary := media(r.ContentType)
+		for _, part := range split(r.Body, boundary) {
+			c[maphash.Bytes(seed, part)]++
+		}
+	default:
 		c[maphash.Bytes(seed, v.body)]++
 	}
 	return c

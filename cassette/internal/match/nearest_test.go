@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -12,6 +13,14 @@ func TestNearest(t *testing.T) {
 	}
 	tool := func(name, arguments string) *Request {
 		return &Request{Kind: "tool", Operation: name, Body: []byte(arguments)}
+	}
+	form := func(body string) *Request {
+		return &Request{Kind: "http", ContentType: "application/x-www-form-urlencoded", Body: []byte(body)}
+	}
+	parts := func(boundary string, parts ...string) *Request {
+		mark := "--" + boundary
+		body := mark + "\n" + strings.Join(parts, "\n"+mark+"\n") + "\n" + mark + "--"
+		return &Request{Kind: "http", ContentType: "multipart/mixed; boundary=" + boundary, Body: []byte(body)}
 	}
 	with := func(r *Request, change func(*Request)) *Request { change(r); return r }
 	for _, tc := range []struct {
@@ -29,6 +38,9 @@ func TestNearest(t *testing.T) {
 		{chat(t, ask("a")), []*Request{with(chat(t, ask("a")), func(r *Request) { r.Streamed = true }), chat(t, ask("something else entirely"))}, 0, "plain and streamed"},
 		{chat(t, ask("a")), []*Request{with(chat(t, ask("a")), func(r *Request) { r.Format = "openai.responses" }), chat(t, ask("b"))}, 1, "the same format before the same body"},
 		{chat(t, `{"messages":["s","q1","a1","q2"],"run":1}`), []*Request{chat(t, `{"messages":["s","q1"],"run":2}`), chat(t, `{"messages":["t","q1","a1","q2"],"run":3}`)}, 1, "equal parts far from both ends"},
+		{with(chat(t, `{"model":"m","stream":true,"messages":["hi"]}`), func(r *Request) { r.Streamed = true }), []*Request{with(chat(t, `{"model":"m","stream":true,"messages":["a long story"]}`), func(r *Request) { r.Streamed = true }), chat(t, `{"model":"m","messages":["hi"]}`)}, 1, "the same messages before the same way of answering"},
+		{form("n=2&to=me"), []*Request{form("to=you"), form("to=me&n=1"), form("to=us")}, 1, "fields in another order"},
+		{parts("a", "x", "y"), []*Request{parts("b", "z", "z"), parts("c", "y", "x"), parts("d", "z")}, 1, "parts between other boundaries"},
 		{chat(t, ``), []*Request{chat(t, `y`), chat(t, ``)}, 1, "no body"},
 		{chat(t, `x`), []*Request{chat(t, ``), chat(t, `y`), chat(t, `xy`)}, 2, "bodies that are no JSON"},
 	} {
@@ -52,6 +64,44 @@ func TestNearestLooksAtAll(t *testing.T) {
 	for _, want := range []int{0, 1, 150, 299} {
 		if got, ok := m.Nearest(stored[want], stored); !ok || got != want {
 			t.Errorf("the nearest of what is stored is %d, want %d itself", got, want)
+		}
+	}
+}
+
+// TestNearestReadsLittle counts the bytes of texts that are read to find the nearest: as many as a few requests hold,
+// however many are stored and however large they are.
+func TestNearestReadsLittle(t *testing.T) {
+	for _, tc := range []struct {
+		stored, size int
+		want         int
+		reason       string
+	}{
+		{1, 2_000, 1, "all of them"},
+		{10_000, 2_000, finalists, "many"},
+		{3, maxRead/3 - 1_000, 2, "some fit"},
+		{10, maxRead/2 - 1_000, 1, "one fits"},
+		{10, maxRead, 0, "none fits"},
+	} {
+		read := 0
+		m := newMatcher(t, Rules{Fingerprint: func(dst, s []byte) []byte {
+			read += len(s)
+			return append(dst, s...)
+		}})
+		text := strings.Repeat("x", tc.size)
+		ask := func(n int) *Request {
+			return chat(t, fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":"%s"}],"n":"%05d"}`, text, n))
+		}
+		live := ask(tc.stored)
+		stored := make([]*Request, tc.stored)
+		for i := range stored {
+			stored[i] = ask(i)
+		}
+		if _, ok := m.Nearest(live, stored); !ok {
+			t.Errorf("%s: nothing is near", tc.reason)
+		}
+		requests := tc.want + min(tc.want, 1) // the live one too
+		if least, most := requests*tc.size, requests*(tc.size+200); read < least || read > most {
+			t.Errorf("%s: %d bytes are read of %d requests of %d bytes, want %d to %d", tc.reason, read, tc.stored, tc.size, least, most)
 		}
 	}
 }

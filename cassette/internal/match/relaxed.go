@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -51,10 +52,21 @@ func (m *Matcher) relaxedBody(a, b *view) bool {
 		return m.relaxedNode(&a.root, &b.root)
 	case tokenPairs:
 		return m.relaxedPairs(appendPairs(nil, string(a.Body), nil), appendPairs(nil, string(b.Body), nil))
+	case tokenParts:
+		return m.relaxedParts(a.Request, b.Request)
 	case tokenText:
 		return m.relaxedPart(string(a.Body), string(b.Body))
 	}
 	return bytes.Equal(a.body, b.body)
+}
+
+// relaxedParts compares the parts of two multipart bodies.
+func (m *Matcher) relaxedParts(a, b *Request) bool {
+	_, boundaryA := media(a.ContentType)
+	_, boundaryB := media(b.ContentType)
+	return slices.EqualFunc(split(a.Body, boundaryA), split(b.Body, boundaryB), func(x, y []byte) bool {
+		return m.relaxedPart(string(x), string(y))
+	})
 }
 
 func (m *Matcher) relaxedPairs(a, b []pair) bool {

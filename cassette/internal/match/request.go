@@ -64,8 +64,12 @@ func (l *Layout) isMessages(name []byte) bool {
 	return l != nil && l.messages != "" && l.messages == string(name)
 }
 
-// systemNames are the top-level members in which the formats keep their system prompt, where it is not a message.
-var systemNames = []string{"system", "instructions", "systemInstruction", "system_instruction", "preamble"}
+// systemNames are the top-level members in which the formats keep their system prompt, where it is not a message, and
+// what went before, where the provider keeps it.
+var systemNames = []string{
+	"system", "instructions", "systemInstruction", "system_instruction", "preamble",
+	"previous_response_id", "conversation", "prompt",
+}
 
 // isConversation reports whether the top-level member called name is compared under MessagesOnly.
 func (l *Layout) isConversation(name []byte) bool {

@@ -11,6 +11,7 @@ import (
 const (
 	shownRunes  = 120 // of a value in a difference
 	shownBefore = 40  // of these, before the first difference
+	shownPlace  = 400 // of a place: a path is to be copied whole, as long as nobody made a name of a text
 )
 
 // quoteBoth returns two texts quoted and cut to what surrounds their first difference.
@@ -60,6 +61,17 @@ func cut(text []byte, at int) string {
 	}
 	if to < len(text) {
 		s += "…"
+	}
+	return s
+}
+
+// shorten returns s, cut after n characters.
+func shorten(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "…"
+		}
+		n--
 	}
 	return s
 }

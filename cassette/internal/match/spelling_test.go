@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -294,6 +295,85 @@ func FuzzSpelling(f *testing.F) {
 		b.Body = spell(nil, s2, append(changed(r, v.([]field)[:2]).([]field), v.([]field)[2]))
 		if sameForm(m, a, b) {
 			t.Fatalf("two values, one key:\n%s\n%s", a.Body, b.Body)
+		}
+	})
+}
+
+// spellPairs returns one of the many spellings of a query or form: pairs of one name keep their order.
+func spellPairs(r *rand.Rand, pairs []field) string {
+	var b strings.Builder
+	escape := func(s string) {
+		for _, c := range []byte(s) {
+			plain := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
+			switch {
+			case plain && r.IntN(3) > 0:
+				b.WriteByte(c)
+			case c == ' ' && r.IntN(2) == 0:
+				b.WriteByte('+')
+			case r.IntN(2) == 0:
+				fmt.Fprintf(&b, "%%%02x", c)
+			default:
+				fmt.Fprintf(&b, "%%%02X", c)
+			}
+		}
+	}
+	for _, p := range shuffled(r, pairs) {
+		for range r.IntN(2) {
+			b.WriteByte('&')
+		}
+		escape(p.name)
+		value := p.value.(string)
+		if value != "" || p.name == "" || r.IntN(2) == 0 {
+			b.WriteByte('=')
+		}
+		escape(value)
+		b.WriteByte('&')
+	}
+	return b.String()
+}
+
+// FuzzPairs checks queries, forms and multipart bodies: two spellings of the same have one key, and anything changed
+// has another.
+func FuzzPairs(f *testing.F) {
+	m := newMatcher(f, Rules{})
+	for seed := range uint64(100) {
+		f.Add(seed, seed+1)
+	}
+	f.Fuzz(func(t *testing.T, seed, spelling uint64) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		names := []string{"a", "b", "ab", "a b", "é", "", "&=", "\xff", "1"}
+		pairs := make([]field, 1+r.IntN(5))
+		for i := range pairs {
+			pairs[i] = field{names[r.IntN(len(names))], names[r.IntN(len(names))]}
+		}
+		i := r.IntN(len(pairs))
+		other := append([]field{}, pairs...)
+		other[i].value = other[i].value.(string) + "z"
+
+		form := func(s *rand.Rand, pairs []field) *Request {
+			return &Request{Kind: "http", ContentType: "application/x-www-form-urlencoded", Body: []byte(spellPairs(s, pairs))}
+		}
+		query := func(s *rand.Rand, pairs []field) *Request {
+			return &Request{Kind: "http", Query: spellPairs(s, pairs)}
+		}
+		parts := func(s *rand.Rand, pairs []field) *Request {
+			boundary := fmt.Sprint("boundary", s.Uint64())
+			var b bytes.Buffer
+			for _, p := range pairs {
+				fmt.Fprintf(&b, "--%s\r\nContent-Disposition: form-data; name=%q\r\n\r\n%s\r\n", boundary, p.name, p.value)
+			}
+			fmt.Fprintf(&b, "--%s--\r\n", boundary)
+			return &Request{Kind: "http", ContentType: "multipart/form-data; boundary=" + boundary, Body: b.Bytes()}
+		}
+		for what, of := range map[string]func(*rand.Rand, []field) *Request{"form": form, "query": query, "parts": parts} {
+			s := rand.New(rand.NewPCG(spelling, 1))
+			a, b, c := of(s, pairs), of(s, pairs), of(s, other)
+			if !sameForm(m, a, b) {
+				t.Errorf("%s: one value, two keys:\n%s%s\n%s%s", what, a.Query, a.Body, b.Query, b.Body)
+			}
+			if sameForm(m, a, c) {
+				t.Errorf("%s: two values, one key:\n%s%s\n%s%s", what, a.Query, a.Body, c.Query, c.Body)
+			}
 		}
 	})
 }
