@@ -26,7 +26,7 @@ func (s *Session) Drift() ([]Drift, error) {
 	if s.mode != Verify {
 		return nil, nil
 	}
-	recorded, err := newTape(s.file, s.comparer, false)
+	recorded, err := newTape(s.file, s.file.outlines(), s.comparer, false)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (s *Session) Drift() ([]Drift, error) {
 		}
 		live := c.in.copy()
 		s.redactor.hideAll([]*Interaction{live})
-		r, err := s.comparer.recorded(live)
+		r, err := s.comparer.compared(requestOf(live))
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +52,7 @@ func (s *Session) Drift() ([]Drift, error) {
 		drifts = append(drifts, d)
 	}
 	for _, i := range recorded.unused() {
-		drifts = append(drifts, Drift{Call: describe(recorded.requests[i]), Recorded: s.file.Interaction(i)})
+		drifts = append(drifts, Drift{Call: describe(recorded.outlines[i]), Recorded: s.file.Interaction(i)})
 	}
 	return drifts, nil
 }

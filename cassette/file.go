@@ -31,7 +31,16 @@ type File struct {
 	path    string
 	data    []byte
 	entries []entry
+	visit   func(outline) // called while the file is read
 	unknown []rawMember
+}
+
+// outline is what a tape has to know of an interaction at once.
+type outline struct {
+	// request is the interaction's; JSON in its body is laid out as in the file, and a message list that goes on from
+	// another's holds its own elements only.
+	request               bareRequest
+	attempt, back, within int
 }
 
 // Summary is what a reviewer wants to know first.
@@ -65,13 +74,19 @@ func Load(path string) (*File, error) {
 // decodeFile reads a cassette from data, which it keeps. The path is for errors, and its extension says which form the
 // file is in.
 func decodeFile(path string, data []byte) (*File, error) {
-	f := &File{path: path, data: data}
+	return readFile(path, data, nil)
+}
+
+// readFile is decodeFile that gives visit the outline of each interaction, unless visit is nil.
+func readFile(path string, data []byte, visit func(outline)) (*File, error) {
+	f := &File{path: path, data: data, visit: visit}
 	var flaw *flaw
 	if isLines(path) {
 		flaw = f.readLines()
 	} else {
 		flaw = f.readJSON()
 	}
+	f.visit = nil
 	if flaw == nil {
 		return f, nil
 	}
@@ -245,6 +260,8 @@ func (f *File) readEntry(r *reader) {
 	}
 	if r.flaw != nil {
 		r.flaw.interaction = index + 1
+	} else if f.visit != nil {
+		f.visit(rec.outline())
 	}
 }
 
@@ -257,7 +274,7 @@ func (f *File) resolve(r *reader, index int, rec *record) {
 	}
 	other := index - ext.back
 	from := f.list(other, ext.member)
-	_, own, ok := listIn(rec.in.raw, ext.member)
+	array, ok := arrayIn(rec.in.raw, ext.member)
 	switch {
 	case from == nil:
 		r.failAt(ext.at, remedyEdit, fmt.Errorf("it extends interaction %d, which has no list %s", other+1, brief(ext.member)))
@@ -266,14 +283,14 @@ func (f *File) resolve(r *reader, index int, rec *record) {
 	case from.len() < ext.items:
 		r.failAt(ext.at, remedyEdit, fmt.Errorf("it extends the first %d elements of interaction %d, which has %d",
 			ext.items, other+1, from.len()))
-	case from.hash(ext.items).String() != ext.hash:
+	case from.hash(f.data, ext.items).String() != ext.hash:
 		r.failAt(ext.at, fmt.Sprintf("if interaction %d was edited on purpose write %q here, else restore it",
-			other+1, from.hash(ext.items)),
+			other+1, from.hash(f.data, ext.items)),
 			fmt.Errorf("interaction %d extends interaction %d, whose first %d elements have changed: their hash was %s",
 				index+1, other+1, ext.items, brief(ext.hash)))
 	default:
 		f.entries[index].shared = ext.items
-		f.entries[index].list = newList(ext.member, from, ext.items, f.data, shift(own, rec.in.at))
+		f.entries[index].list = newList(index, ext.member, from, ext.items, f.data, array.shift(rec.in.at))
 	}
 }
 
@@ -285,11 +302,11 @@ func (f *File) list(index int, member string) *list {
 		if rec.in.form != formJSON || rec.HTTP == nil {
 			return nil
 		}
-		_, own, ok := listIn(rec.in.raw, member)
+		array, ok := arrayIn(rec.in.raw, member)
 		if !ok {
 			return nil
 		}
-		e.list = newList(member, nil, 0, f.data, shift(own, rec.in.at))
+		e.list = newList(index, member, nil, 0, f.data, array.shift(rec.in.at))
 	}
 	if e.list.member != member {
 		return nil
@@ -298,12 +315,15 @@ func (f *File) list(index int, member string) *list {
 }
 
 // shift makes offsets in a text that stands at the offset by of another into offsets in that.
-func shift(spans []span, by int) []span {
-	for i := range spans {
-		spans[i].from += by
-		spans[i].to += by
+func (s span) shift(by int) span { return span{s.from + by, s.to + by} }
+
+// outlines returns the outlines of all interactions.
+func (f *File) outlines() []outline {
+	list := make([]outline, len(f.entries))
+	for i := range f.entries {
+		list[i] = f.read(&f.entries[i]).outline()
 	}
-	return spans
+	return list
 }
 
 func (f *File) read(e *entry) *record { return newReader(e.span.of(f.data), e.span.from).record() }

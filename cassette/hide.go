@@ -118,19 +118,3 @@ func (h *hider) deltasOf(format string) *redact.Deltas {
 	h.deltas.Store(format, d)
 	return d
 }
-
-// know tells the redactor which placeholders stand in an interaction, so that live values take the same.
-func (s *Session) know(in *Interaction) {
-	texts := [][]byte{}
-	if in.Func != nil {
-		texts = append(texts, in.Func.Arguments, in.Func.Result)
-	}
-	if h := in.HTTP; h != nil {
-		texts = append(texts, []byte(h.URL), h.Request.Bytes, h.Response.Bytes)
-	}
-	for _, t := range texts {
-		for fp := range redact.Placeholders(string(t)) {
-			s.redactor.Known(fp)
-		}
-	}
-}

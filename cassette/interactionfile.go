@@ -395,6 +395,25 @@ func (r *reader) ending() bus.Ending {
 	return e
 }
 
+// outline returns the outline of the interaction, whose bodies were not filled in yet.
+func (rec *record) outline() outline {
+	i := rec.Interaction
+	body := rec.in.raw
+	if rec.in.form != formJSON {
+		body = rec.in.decode(nil)
+	}
+	if h := i.HTTP; h != nil {
+		copied := *h
+		copied.Request.Bytes = body
+		i.HTTP = &copied
+	} else {
+		copied := *i.Func
+		copied.Arguments = body
+		i.Func = &copied
+	}
+	return outline{request: requestOf(&i), attempt: i.Attempt, back: i.Back, within: i.Within}
+}
+
 // decode fills in the bodies. shared is what the request's message list begins with.
 func (rec *record) decode(shared []byte) *Interaction {
 	i := &rec.Interaction

@@ -77,7 +77,7 @@ func (i *interceptor) InterceptTool(ctx context.Context, req *core.ToolRequest, 
 		s.goesOut(info)
 		return next(ctx, req)
 	}
-	r, err := s.comparer.tool(req.Kind, req.Name, req.Arguments)
+	r, err := s.comparer.compared(bareRequest{kind: req.Kind, operation: req.Name, contentType: jsonType, body: req.Arguments})
 	if err != nil {
 		err = fmt.Errorf("cassette %s: %w", s.store.path, err)
 		s.fail(err)

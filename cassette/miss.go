@@ -144,11 +144,11 @@ const (
 
 // compare finds the recorded request that is most like r, which is hidden, and says how the two differ.
 func (s *Session) compare(e *MissError, r *match.Request) {
-	at, ok := s.comparer.matcher.Nearest(r, s.tape.requests)
+	at, ok := s.tape.nearest(r)
 	if !ok {
 		return
 	}
-	near := s.comparer.hidden(s.tape.requests[at])
+	near := s.comparer.hidden(s.tape.request(at))
 	e.Nearest, e.NearestCall = at+1, s.redactor.text(describe(near))
 	found := s.comparer.matcher.Diff(r, near, maxFound)
 	e.OrderOnly = 0 < len(found) && len(found) < maxFound &&

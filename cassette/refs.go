@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/mixtape-go/mixtape/internal/jsonlex"
 )
@@ -39,50 +41,54 @@ type span struct{ from, to int }
 
 func (s span) of(text []byte) []byte { return text[s.from:s.to] }
 
-// listIn finds the array that an object's member holds, and its elements. ok is false when text is no object with just
-// one such member.
-func listIn(text []byte, member string) (array span, items []span, ok bool) {
+// arrayIn finds the array that an object's member holds. ok is false when text is no object with just one such member.
+func arrayIn(text []byte, member string) (array span, ok bool) {
 	s := jsonlex.New(text)
 	quoted := jsonlex.AppendQuoted(nil, []byte(member))
-	found := false
 	for {
 		switch k := s.Next(); {
 		case k == jsonlex.Invalid:
-			return array, nil, false
+			return array, false
 		case k == jsonlex.End:
-			return array, items, ok && found
+			return array, ok
 		case k == jsonlex.Name && s.Depth() == 1 && bytes.Equal(s.Raw(), quoted):
-			if found || s.Next() != jsonlex.ArrayStart {
-				return array, nil, false
+			if ok || s.Next() != jsonlex.ArrayStart {
+				return array, false
 			}
-			found = true
 			array.from, _ = s.Span()
-			items, ok = itemsOf(s)
+			for depth := s.Depth(); s.Depth() >= depth; {
+				if s.Next() == jsonlex.Invalid {
+					return array, false
+				}
+			}
 			_, array.to = s.Span()
+			ok = true
 		}
 	}
 }
 
-// itemsOf reads the elements of an array that s has begun, up to its end.
-func itemsOf(s *jsonlex.Scanner) (items []span, ok bool) {
-	depth := s.Depth()
-	for {
-		k := s.Next()
-		if k == jsonlex.Invalid {
-			return nil, false
-		}
-		if s.Depth() < depth {
-			return items, true
-		}
-		var item span
-		item.from, item.to = s.Span()
-		for s.Depth() > depth {
-			if s.Next() == jsonlex.Invalid {
-				return nil, false
+// elements yields the elements of an array that stand between at, where one begins or a comma stands before it, and end,
+// where the array ends.
+func elements(data []byte, at, end int) iter.Seq[span] {
+	return func(yield func(span) bool) {
+		var s jsonlex.Scanner
+		for {
+			for at < end && bytes.IndexByte([]byte(", \t\r\n"), data[at]) >= 0 {
+				at++
 			}
-			_, item.to = s.Span()
+			if at == end {
+				return
+			}
+			s.Reset(data[at:end])
+			for more := true; more; more = s.Depth() > 0 {
+				s.Next()
+			}
+			_, n := s.Span()
+			if !yield(span{at, at + n}) {
+				return
+			}
+			at += n
 		}
-		items = append(items, item)
 	}
 }
 
@@ -116,10 +122,11 @@ func (p *printer) share(text []byte, format string, refs *references) []byte {
 	if member == "" {
 		return text
 	}
-	array, items, ok := listIn(text, member)
+	array, ok := arrayIn(text, member)
 	if !ok {
 		return text
 	}
+	items := slices.Collect(elements(text, array.from+1, array.to-1))
 	ext, ok := refs.add(text, member, items)
 	if !ok {
 		return text
@@ -198,53 +205,99 @@ func (r *reader) extends(what string) *extends {
 // join puts the shared elements, separated by commas, in front of those in text.
 func (e *extends) join(text, shared []byte) []byte {
 	text = compact.append(nil, text)
-	array, items, _ := listIn(text, e.member)
+	array, _ := arrayIn(text, e.member)
 	at := array.from + 1
 	comma := []byte{','}
-	if len(items) == 0 {
+	if at == array.to-1 { // there is no element
 		comma = nil
 	}
 	return slices.Concat(text[:at], shared, comma, text[at:])
 }
 
 // list is the message list of one interaction of a file that was read: the first elements of another's, then its own.
+// It keeps where some of its elements stand, so that its memory is a small part of theirs.
 type list struct {
+	index  int // of the interaction
 	member string
-	from   *list // nil when all elements are its own
-	shared int   // how many are from's
-	own    []span
-	hashes []chainHash // up to and with each of its own
+	from   *list // itself when all elements are its own
+	jump   *list // one that from goes on from, or from, such that a few jumps lead to any of them
+	depth  int   // how many lists it goes on from
+	shared int   // how many elements are from's; more than from shares
+	own    int   // how many are its own
+	inside span  // of the array that holds its own, in the file
+	stops  []stop
 }
 
-func (l *list) len() int { return l.shared + len(l.own) }
+// stop is a place before an element of a list.
+type stop struct {
+	items int       // how many of the list's own elements stand before it
+	at    int       // in the file
+	hash  chainHash // of all elements before; of none at the beginning of a list that shares none
+}
 
-// hash returns the hash of the first n elements, n > 0.
-func (l *list) hash(n int) chainHash {
+// stopDistance is how many bytes stand between two stops, and one element more.
+const stopDistance = 512
+
+func (l *list) len() int { return l.shared + l.own }
+
+// holding returns the list whose own elements the last of the first n elements of l is one of.
+func (l *list) holding(n int) *list {
 	for n <= l.shared {
-		l = l.from
-	}
-	return l.hashes[n-l.shared-1]
-}
-
-// newList makes the list of the elements own of the file data, after the first shared of from.
-func newList(member string, from *list, shared int, data []byte, own []span) *list {
-	// A list that shares no more than from does itself need not go through it: so each step back is to a shorter list.
-	for from != nil && shared <= from.shared {
-		from = from.from
-	}
-	l := &list{member: member, from: from, shared: shared, own: own, hashes: make([]chainHash, len(own))}
-	var text []byte
-	for i, it := range own {
-		text = compact.append(text[:0], it.of(data))
-		switch {
-		case i > 0:
-			l.hashes[i] = l.hashes[i-1].next(text)
-		case shared > 0:
-			l.hashes[i] = from.hash(shared).next(text)
-		default:
-			l.hashes[i] = firstHash(text)
+		if n <= l.jump.shared {
+			l = l.jump
+		} else {
+			l = l.from
 		}
 	}
+	return l
+}
+
+// hash returns the hash of the first n elements, n > 0.
+func (l *list) hash(data []byte, n int) chainHash {
+	l = l.holding(n)
+	at := sort.Search(len(l.stops), func(i int) bool { return l.shared+l.stops[i].items > n }) - 1
+	s := l.stops[at]
+	for item := range elements(data, s.at, l.inside.to) {
+		if l.shared+s.items == n {
+			break
+		}
+		s = l.after(s, data, item)
+	}
+	return s.hash
+}
+
+// after returns the place behind item, which begins at s or behind white space and a comma there.
+func (l *list) after(s stop, data []byte, item span) stop {
+	text := compact.append(nil, item.of(data))
+	if l.shared+s.items == 0 {
+		return stop{1, item.to, firstHash(text)}
+	}
+	return stop{s.items + 1, item.to, s.hash.next(text)}
+}
+
+// newList makes the list whose own elements stand in array, in the file data, after the first shared of from.
+func newList(index int, member string, from *list, shared int, data []byte, array span) *list {
+	l := &list{index: index, member: member, shared: shared, inside: span{array.from + 1, array.to - 1}}
+	l.from, l.jump = l, l
+	s := stop{at: l.inside.from}
+	if from != nil {
+		// A list that shares no more than from does itself need not go through it: so each step back is to a shorter list.
+		l.from = from.holding(shared)
+		l.depth = l.from.depth + 1
+		l.jump = l.from
+		if j := l.from.jump; l.from.depth-j.depth == j.depth-j.jump.depth {
+			l.jump = j.jump
+		}
+		s.hash = l.from.hash(data, shared)
+	}
+	l.stops = []stop{s}
+	for item := range elements(data, s.at, l.inside.to) {
+		s = l.after(s, data, item)
+		if s.at-l.stops[len(l.stops)-1].at >= stopDistance {
+			l.stops = append(l.stops, s)
+		}
+	}
+	l.own = s.items
 	return l
 }
 
@@ -255,20 +308,26 @@ func (l *list) append(dst, data []byte, n int) []byte {
 		n int // of its own elements
 	}
 	var parts []part
-	for ; l != nil; l = l.from {
-		if n > l.shared {
-			parts = append(parts, part{l, n - l.shared})
+	for l = l.holding(n); ; l = l.from {
+		parts = append(parts, part{l, n - l.shared})
+		n = l.shared
+		if n == 0 {
+			break
 		}
-		n = min(n, l.shared)
 	}
 	first := true
 	for _, p := range slices.Backward(parts) {
-		for _, it := range p.l.own[:p.n] {
+		n := 0
+		for item := range elements(data, p.l.inside.from, p.l.inside.to) {
+			if n == p.n {
+				break
+			}
+			n++
 			if !first {
 				dst = append(dst, ',')
 			}
 			first = false
-			dst = compact.append(dst, it.of(data))
+			dst = compact.append(dst, item.of(data))
 		}
 	}
 	return dst

@@ -49,7 +49,7 @@ func newComparer(s *settings, r *redact.Redactor) (*comparer, error) {
 
 // live returns the request of an HTTP call under way as it is compared.
 func (c *comparer) live(req *http.Request, info *core.Info) (*match.Request, error) {
-	h := httpRequest{
+	h := bareRequest{
 		kind: info.Kind, provider: info.Provider, operation: info.Operation,
 		method: req.Method, url: req.URL.String(), contentType: req.Header.Get("Content-Type"), body: info.Body,
 	}
@@ -60,26 +60,24 @@ func (c *comparer) live(req *http.Request, info *core.Info) (*match.Request, err
 	if req.Header.Get("Content-Encoding") != "" { // a file holds bodies with their content encoding undone
 		h.body = newBody(req.Header.Clone(), info.Body).Bytes
 	}
-	return c.http(h)
+	return c.compared(h)
 }
 
-// recorded returns the request of an interaction as it is compared.
-func (c *comparer) recorded(i *Interaction) (*match.Request, error) {
-	if i.Func != nil {
-		return c.function(i.Kind, i.Func.Name, redact.Message{
-			ContentType: jsonType, Body: i.Func.Arguments, Numbers: i.hiddenIn(inputName(i.Kind)),
-		})
+// requestOf returns the request of an interaction.
+func requestOf(i *Interaction) bareRequest {
+	if f := i.Func; f != nil {
+		return bareRequest{kind: i.Kind, operation: f.Name, contentType: jsonType, body: f.Arguments, numbers: i.hiddenIn(inputName(i.Kind))}
 	}
 	h := i.HTTP
-	return c.http(httpRequest{
+	return bareRequest{
 		kind: i.Kind, provider: i.Provider, format: i.Format, operation: i.Operation,
 		method: h.Method, url: h.URL, contentType: h.RequestHeader.Get("Content-Type"), body: h.Request.Bytes,
 		numbers: i.hiddenIn(requestName),
-	})
+	}
 }
 
-// httpRequest is what live and recorded requests have in common.
-type httpRequest struct {
+// bareRequest is a live or a recorded request before anything in it is hidden.
+type bareRequest struct {
 	kind                        bus.Kind
 	provider, format, operation string
 	method, url, contentType    string
@@ -88,14 +86,19 @@ type httpRequest struct {
 	detected                    *wire.Detected // what url and body say about themselves; nil when that is not known
 }
 
-func (c *comparer) http(h httpRequest) (*match.Request, error) {
+// compared returns a request as it is compared.
+func (c *comparer) compared(h bareRequest) (*match.Request, error) {
+	m := redact.Message{ContentType: h.contentType, Body: h.body, Numbers: h.numbers}
+	c.redactor.Message(&m)
+	if h.kind == bus.KindTool || h.kind == bus.KindFunc {
+		r := &match.Request{Kind: string(h.kind), Operation: h.operation, Body: m.Body}
+		return r, c.apply(r)
+	}
 	hidden := c.redactor.URL(h.url)
 	u, err := url.Parse(hidden)
 	if err != nil {
 		return nil, fmt.Errorf("the URL of a request cannot be read: %w", err)
 	}
-	m := redact.Message{ContentType: h.contentType, Body: h.body, Numbers: h.numbers}
-	c.redactor.Message(&m)
 	r := &match.Request{
 		Kind: string(h.kind), Provider: h.provider, Format: h.format, Operation: h.operation,
 		Method: h.method, Host: u.Host, Path: u.EscapedPath(), Query: u.RawQuery,
@@ -176,15 +179,17 @@ func (c *comparer) layout(format string) (*match.Layout, error) {
 	return l, nil
 }
 
-// tool returns a live tool's or function's request as it is compared.
-func (c *comparer) tool(kind bus.Kind, name string, arguments []byte) (*match.Request, error) {
-	return c.function(kind, name, redact.Message{ContentType: jsonType, Body: arguments})
-}
-
-func (c *comparer) function(kind bus.Kind, name string, m redact.Message) (*match.Request, error) {
-	c.redactor.Message(&m)
-	r := &match.Request{Kind: string(kind), Operation: name, Body: m.Body}
-	return r, c.apply(r)
+// needsAll reports whether an outline's request, whose message list may go on from another's, does not tell how the whole
+// request is compared.
+func (c *comparer) needsAll(r bareRequest, goesOn bool) bool {
+	if len(c.normalize) > 0 { // which see a body as it was
+		return true
+	}
+	if !goesOn {
+		return false
+	}
+	layout, err := c.layout(r.format)
+	return err != nil || !layout.Continues() || c.redactor.HasPaths() || len(r.numbers) > 0
 }
 
 var errNormalize = errors.New("the function given to Normalize panicked")

@@ -1,7 +1,9 @@
 package cassette
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/mixtape-go/mixtape/cassette/internal/match"
@@ -11,8 +13,10 @@ import (
 // order of their starts. It is safe for concurrent use.
 type tape struct {
 	file       *File
+	comparer   *comparer
 	matcher    *match.Matcher
-	requests   []*match.Request // of each interaction
+	outlines   []*match.Request     // of each interaction, as its outline says
+	ends       map[match.Hash][]int // which interactions have message lists that end so, of lists that go on from others
 	repeatLast bool
 
 	mu     sync.Mutex
@@ -25,6 +29,7 @@ type tape struct {
 type recordedCall struct {
 	attempts []int // their interactions, counted from 0
 	inside   []*recordedCall
+	queue    *queue
 	served   bool
 	covered  bool // the tool or function inside of which it was made was served
 }
@@ -67,39 +72,117 @@ func (q *queue) served() (n int) {
 	return n
 }
 
-func newTape(f *File, c *comparer, repeatLast bool) (*tape, error) {
+func newTape(f *File, outlines []outline, c *comparer, repeatLast bool) (*tape, error) {
 	t := &tape{
-		file: f, matcher: c.matcher, requests: make([]*match.Request, f.Len()), repeatLast: repeatLast,
-		byKey: map[match.Hash]*queue{}, called: map[attemptOf]*recordedCall{},
+		file: f, comparer: c, matcher: c.matcher, outlines: make([]*match.Request, len(outlines)), repeatLast: repeatLast,
+		ends: map[match.Hash][]int{}, byKey: map[match.Hash]*queue{}, called: map[attemptOf]*recordedCall{},
 	}
-	of, keys := make([]*recordedCall, f.Len()), make([]match.Hash, f.Len())
-	for i, in := range f.Interactions() {
-		r, err := c.recorded(in)
-		if err != nil {
-			return nil, fmt.Errorf("interaction %d: %w", i+1, err)
-		}
-		t.requests[i] = r
-		keys[i] = c.matcher.Key(r)
-		if before := i - in.Back; in.Attempt > 0 && in.Back > 0 && before >= 0 && keys[before] == keys[i] {
+	keys, err := t.keys(outlines)
+	if err != nil {
+		return nil, err
+	}
+	of := make([]*recordedCall, len(outlines))
+	for i, o := range outlines {
+		if before := i - o.back; o.attempt > 0 && o.back > 0 && before >= 0 && keys[before] == keys[i] {
 			of[i] = of[before]
 			of[i].attempts = append(of[i].attempts, i)
 			continue
 		}
-		call := &recordedCall{attempts: []int{i}}
-		of[i] = call
-		if around := i - in.Within; in.Within > 0 && around >= 0 {
-			of[around].inside = append(of[around].inside, call)
-		}
-		t.calls = append(t.calls, call)
 		q := t.byKey[keys[i]]
 		if q == nil {
 			q = &queue{}
 			t.byKey[keys[i]] = q
 		}
+		call := &recordedCall{attempts: []int{i}, queue: q}
+		of[i] = call
+		if around := i - o.within; o.within > 0 && around >= 0 {
+			of[around].inside = append(of[around].inside, call)
+		}
+		t.calls = append(t.calls, call)
 		q.calls = append(q.calls, call)
 	}
 	return t, nil
 }
+
+// keys returns the keys of all interactions. That of a turn of a conversation costs what the turn has of its own.
+func (t *tape) keys(outlines []outline) ([]match.Hash, error) {
+	keys := make([]match.Hash, len(outlines))
+	goOn := map[int][]int{} // the interactions that go on from one's message list
+	type visit struct {
+		index int
+		from  match.Mark
+	}
+	var next []visit
+	for i, o := range outlines {
+		e := &t.file.entries[i]
+		goesOn := e.shared > 0
+		asked := o.request
+		if t.comparer.needsAll(asked, goesOn) {
+			asked, goesOn = requestOf(t.file.Interaction(i)), false
+		}
+		r, err := t.comparer.compared(asked)
+		if err != nil {
+			return nil, fmt.Errorf("interaction %d: %w", i+1, err)
+		}
+		t.outlines[i] = r
+		if goesOn {
+			goOn[e.list.from.index] = append(goOn[e.list.from.index], i)
+		} else {
+			next = append(next, visit{index: i})
+		}
+	}
+	slices.Reverse(next)
+	series := t.matcher.Series()
+	for len(next) > 0 {
+		v := next[len(next)-1]
+		next = next[:len(next)-1]
+		var marks []match.Mark
+		keys[v.index], marks = series.Key(t.outlines[v.index], v.from)
+		children := goOn[v.index]
+		if len(children) == 0 && v.from.Items() == 0 {
+			continue
+		}
+		if n := len(marks); n > 0 {
+			t.ends[marks[n-1].Chain()] = append(t.ends[marks[n-1].Chain()], v.index)
+		}
+		// The last one on the stack comes first, and must be the one that goes on from the latest place.
+		slices.SortStableFunc(children, func(a, b int) int { return cmp.Compare(t.file.entries[a].shared, t.file.entries[b].shared) })
+		for _, c := range children {
+			own := t.file.entries[c].shared - v.from.Items()
+			next = append(next, visit{c, marks[own-1]})
+		}
+	}
+	return keys, nil
+}
+
+// request returns the whole request of an interaction as it is compared.
+func (t *tape) request(i int) *match.Request {
+	r, err := t.comparer.compared(requestOf(t.file.Interaction(i)))
+	if err != nil { // a normaliser of the user's fails where it did not before
+		return t.outlines[i]
+	}
+	return r
+}
+
+// nearest returns the interaction whose request is most like r; false when none is of its kind.
+func (t *tape) nearest(r *match.Request) (i int, ok bool) {
+	var likely []int
+	_, chain := t.matcher.Chain(r, nil)
+	for n := len(chain) - 1; n >= 0 && likely == nil; n-- {
+		for _, before := range t.ends[chain[n]] { // r goes on from it, as do those that are more like r
+			likely = append(likely, before)
+			for i, e := range t.file.entries {
+				if e.shared > 0 && e.list.from.index == before && len(likely) < maxLikely {
+					likely = append(likely, i)
+				}
+			}
+		}
+	}
+	return t.matcher.Nearest(r, t.outlines, t.request, likely[:min(len(likely), maxLikely)])
+}
+
+// maxLikely bounds the turns of a conversation that are read to find the nearest.
+const maxLikely = 4
 
 // take returns the interaction that answers r, whose key is k, and marks it served. An attempt after the first of a call
 // that was served before gets the same outcome again. Where there is none, played says how often the key was served.
@@ -141,16 +224,17 @@ const (
 func (t *tape) relaxed(r *match.Request) *queue {
 	tried, read := 0, 0
 	for _, c := range t.calls {
-		stored := t.requests[c.attempts[0]]
-		if c.served || c.covered || stored.Kind != r.Kind || stored.Format != r.Format || stored.Operation != r.Operation {
+		outline := t.outlines[c.attempts[0]]
+		if c.served || c.covered || outline.Kind != r.Kind || outline.Format != r.Format || outline.Operation != r.Operation {
 			continue
 		}
+		stored := t.request(c.attempts[0])
 		read += len(r.Body) + len(stored.Body)
 		if tried++; tried > relaxedCandidates || tried > 1 && read > relaxedBytes {
 			return nil
 		}
 		if t.matcher.Relaxed(r, stored) {
-			return t.byKey[t.matcher.Key(stored)]
+			return c.queue
 		}
 	}
 	return nil

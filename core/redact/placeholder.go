@@ -154,10 +154,10 @@ func (r *Redactor) isPlaceholder(text []byte) bool {
 	return false
 }
 
-// Placeholders yields the fingerprints of the placeholders in s, whatever their rules' names.
-func Placeholders(s string) iter.Seq[string] {
+// Placeholders yields the fingerprints of the placeholders in text, whatever their rules' names.
+func Placeholders[T string | []byte](text T) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for m := range marks([]byte(s), func(name []byte) bool { return validName(string(name)) }) {
+		for m := range marks([]byte(text), func(name []byte) bool { return validName(string(name)) }) {
 			if m.fingerprint != "" && !yield(m.fingerprint) {
 				return
 			}

@@ -92,6 +92,9 @@ func New(rules ...Rule) (*Redactor, error) {
 // Rules returns the names of the rules, for the header of a file.
 func (r *Redactor) Rules() []string { return slices.Clone(r.names) }
 
+// HasPaths reports whether a rule hides by path: then what is hidden in a part of a JSON text depends on where it stands.
+func (r *Redactor) HasPaths() bool { return r.paths[0] != nil || r.paths[1] != nil }
+
 // Names adds names that make a placeholder: those of the rules that were on when a loaded file was written.
 func (r *Redactor) Names(names ...string) {
 	r.mu.Lock()

@@ -67,7 +67,7 @@ func BenchmarkNearest10000(b *testing.B) {
 	live := chat(b, strings.Replace(body, "charged twice", "charged three times", 1))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, ok := m.Nearest(live, stored); !ok {
+		if _, ok := m.Nearest(live, stored, nil, nil); !ok {
 			b.Fatal("nothing is near")
 		}
 	}

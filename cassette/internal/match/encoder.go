@@ -25,6 +25,8 @@ type encoder struct {
 	ids     numbering
 	pairs   []pair
 
+	from   Mark   // where the message list goes on
+	marks  []Mark // after each of its items
 	listed bool   // a message list was met
 	chain  []Hash // of the last message list, one hash an item
 }
@@ -36,8 +38,8 @@ type member struct{ start, name, nameEnd, end int }
 func (e *encoder) json(body []byte) bool {
 	start := len(e.dst)
 	e.scan.Reset(body)
-	e.ids.reset()
-	e.members, e.chain, e.listed = e.members[:0], e.chain[:0], false
+	e.ids.cut(e.from.ids)
+	e.members, e.chain, e.marks, e.listed = e.members[:0], e.chain[:0], e.marks[:0], false
 	if e.root.ignored.Matched() {
 		return jsonlex.Valid(body)
 	}
@@ -184,9 +186,12 @@ func (e *encoder) list(at place) bool {
 		e.span(start)
 		return true
 	}
-	e.chain = e.chain[:0]
-	last := chainStart
-	for i := 0; ; i++ {
+	e.chain, e.marks = e.chain[:0], e.marks[:0]
+	last := e.from.chain
+	if e.from.items == 0 {
+		last = chainStart
+	}
+	for i := e.from.items; ; i++ {
 		k := e.scan.Next()
 		if k == jsonlex.ArrayEnd {
 			e.dst = append(append(e.dst[:from], tokenMessages), last[:]...)
@@ -197,15 +202,16 @@ func (e *encoder) list(at place) bool {
 			if !e.skip(k) {
 				return false
 			}
-			continue
+		} else {
+			e.dst = append(e.dst[:from], last[:]...)
+			if !e.value(k, below) {
+				return false
+			}
+			e.ids.number(e.dst[from+chainLen:])
+			last = sha256.Sum256(e.dst[from:])
+			e.chain = append(e.chain, last)
 		}
-		e.dst = append(e.dst[:from], last[:]...)
-		if !e.value(k, below) {
-			return false
-		}
-		e.ids.number(e.dst[from+chainLen:])
-		last = sha256.Sum256(e.dst[from:])
-		e.chain = append(e.chain, last)
+		e.marks = append(e.marks, Mark{chain: last, items: i + 1, ids: len(e.ids.ids)})
 	}
 }
 

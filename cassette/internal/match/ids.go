@@ -11,14 +11,22 @@ import (
 // the numbering; number turns places into numbers.
 type numbering struct {
 	places  map[string]uint32
+	ids     []string // by place
 	numbers []uint32 // by place; 0 is none yet
 	given   uint32   // the last number given
 	open    int      // how many places stand in the form
 }
 
-func (n *numbering) reset() {
-	clear(n.places)
-	n.numbers, n.given, n.open = n.numbers[:0], 0, 0
+// cut leaves the first ids that were numbered, and no open ones.
+func (n *numbering) cut(ids int) {
+	if ids == 0 {
+		clear(n.places)
+	} else {
+		for _, id := range n.ids[ids:] {
+			delete(n.places, id)
+		}
+	}
+	n.ids, n.numbers, n.given, n.open = n.ids[:ids], n.numbers[:ids], uint32(ids), 0
 }
 
 // append appends the id that text, which may lie behind dst in the same memory, is.
@@ -29,7 +37,8 @@ func (n *numbering) append(dst, text []byte) []byte {
 			n.places = make(map[string]uint32)
 		}
 		place = uint32(len(n.numbers))
-		n.places[string(text)] = place
+		n.ids = append(n.ids, string(text))
+		n.places[n.ids[place]] = place
 		n.numbers = append(n.numbers, 0)
 	}
 	n.open++

@@ -17,7 +17,10 @@ const (
 //
 // Of all stored requests it only looks at how far the bytes of their bodies agree at both ends; a few of them it reads
 // in full, the most alike first, as long as they are not large.
-func (m *Matcher) Nearest(live *Request, stored []*Request) (index int, ok bool) {
+//
+// Where stored requests hold the end of their message lists only, whole returns all of one, and likely are indexes to look
+// at in any case.
+func (m *Matcher) Nearest(live *Request, stored []*Request, whole func(i int) *Request, likely []int) (index int, ok bool) {
 	type candidate struct {
 		index int
 		score float64
@@ -43,19 +46,27 @@ func (m *Matcher) Nearest(live *Request, stored []*Request) (index int, ok bool)
 	if len(best) == 0 {
 		return 0, false
 	}
+	for _, i := range likely {
+		best = slices.DeleteFunc(best, func(c candidate) bool { return c.index == i })
+		best = slices.Insert(best, 0, candidate{i, alike(live, stored[i])})
+	}
 
 	seed := maphash.MakeSeed()
 	var have contents
 	nearest := best[0]
 	unread := maxRead - len(live.Body)
 	for i, c := range best {
-		if unread -= len(stored[c.index].Body); unread < 0 {
+		r := stored[c.index]
+		if whole != nil {
+			r = whole(c.index)
+		}
+		if unread -= len(r.Body); unread < 0 {
 			break
 		}
 		if have == nil {
 			have = m.contents(live, seed)
 		}
-		c.score += have.overlap(m.contents(stored[c.index], seed))
+		c.score += have.overlap(m.contents(r, seed))
 		if i == 0 || c.score > nearest.score || c.score == nearest.score && c.index < nearest.index {
 			nearest = c
 		}
@@ -93,14 +104,13 @@ func kindOf(contentType string) string {
 	return kind
 }
 
-// resemblance returns how much of the longer of two bodies their common beginning and end are, from 0 to 1.
+// resemblance returns how much of the longer of two bodies their common beginning and end are, from 0 to 1. White space
+// does not count: a stored body may be laid out otherwise.
 func resemblance(a, b []byte) float64 {
-	longest := max(len(a), len(b))
-	if longest == 0 {
-		return 1
-	}
-	n := commonBytes(a, b)
-	return float64(n+commonTail(a[n:], b[n:])) / float64(longest)
+	head, a, b := commonHead(a, b)
+	tail, a, b := commonTail(a, b)
+	same := head + tail
+	return float64(same) / float64(max(same+max(len(a), len(b)), 1))
 }
 
 // block is how many bytes are compared at once while they agree.
@@ -118,17 +128,37 @@ func commonBytes(a, b []byte) int {
 	return n
 }
 
-// commonTail returns how many bytes a and b have in common at their end.
-func commonTail(a, b []byte) int {
-	n := 0
-	for len(a)-n >= block && len(b)-n >= block && bytes.Equal(a[len(a)-n-block:len(a)-n], b[len(b)-n-block:len(b)-n]) {
-		n += block
+// commonHead returns how many bytes a and b have in common at their beginning, white space apart, and what follows them.
+func commonHead(a, b []byte) (n int, restA, restB []byte) {
+	for {
+		same := commonBytes(a, b)
+		n, a, b = n+same, a[same:], b[same:]
+		x, y := bytes.TrimLeft(a, spaces), bytes.TrimLeft(b, spaces)
+		if len(x) == len(a) && len(y) == len(b) {
+			return n, a, b
+		}
+		a, b = x, y
 	}
-	for n < len(a) && n < len(b) && a[len(a)-n-1] == b[len(b)-n-1] {
-		n++
-	}
-	return n
 }
+
+// commonTail returns how many bytes a and b have in common at their end, white space apart, and what is before them.
+func commonTail(a, b []byte) (n int, restA, restB []byte) {
+	for {
+		for len(a) >= block && len(b) >= block && bytes.Equal(a[len(a)-block:], b[len(b)-block:]) {
+			n, a, b = n+block, a[:len(a)-block], b[:len(b)-block]
+		}
+		for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+			n, a, b = n+1, a[:len(a)-1], b[:len(b)-1]
+		}
+		x, y := bytes.TrimRight(a, spaces), bytes.TrimRight(b, spaces)
+		if len(x) == len(a) && len(y) == len(b) {
+			return n, a, b
+		}
+		a, b = x, y
+	}
+}
+
+const spaces = " \t\r\n"
 
 // contents says how often a body holds each value that holds no other, each field of a form, each part. What a
 // conversation says counts twice: parameters beside it are less of a request.

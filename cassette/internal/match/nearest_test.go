@@ -44,7 +44,7 @@ func TestNearest(t *testing.T) {
 		{chat(t, ``), []*Request{chat(t, `y`), chat(t, ``)}, 1, "no body"},
 		{chat(t, `x`), []*Request{chat(t, ``), chat(t, `y`), chat(t, `xy`)}, 2, "bodies that are no JSON"},
 	} {
-		got, ok := m.Nearest(tc.live, tc.stored)
+		got, ok := m.Nearest(tc.live, tc.stored, nil, nil)
 		if !ok {
 			got = -1
 		}
@@ -62,7 +62,7 @@ func TestNearestLooksAtAll(t *testing.T) {
 		stored = append(stored, chat(t, body[:len(body)-i-3]+`"}]}`))
 	}
 	for _, want := range []int{0, 1, 150, 299} {
-		if got, ok := m.Nearest(stored[want], stored); !ok || got != want {
+		if got, ok := m.Nearest(stored[want], stored, nil, nil); !ok || got != want {
 			t.Errorf("the nearest of what is stored is %d, want %d itself", got, want)
 		}
 	}
@@ -96,7 +96,7 @@ func TestNearestReadsLittle(t *testing.T) {
 		for i := range stored {
 			stored[i] = ask(i)
 		}
-		if _, ok := m.Nearest(live, stored); !ok {
+		if _, ok := m.Nearest(live, stored, nil, nil); !ok {
 			t.Errorf("%s: nothing is near", tc.reason)
 		}
 		requests := tc.want + min(tc.want, 1) // the live one too

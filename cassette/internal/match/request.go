@@ -47,6 +47,7 @@ func (r *Request) where() (host, path string) {
 type Layout struct {
 	messages string
 	ids      *jsonpath.Set
+	inList   bool // ids stand in the message list only
 }
 
 // NewLayout returns a layout: messages is the name of the top-level member that holds the message list, empty when
@@ -57,7 +58,9 @@ func NewLayout(messages string, ids ...string) (*Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Layout{messages: messages, ids: set}, nil
+	list := string(jsonpath.AppendName([]byte("$"), []byte(messages))) + "[*]"
+	outside := slices.ContainsFunc(ids, func(path string) bool { return !strings.HasPrefix(path, list) })
+	return &Layout{messages: messages, ids: set, inList: messages != "" && !outside}, nil
 }
 
 func (l *Layout) isMessages(name []byte) bool {
