@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"slices"
+	"sync"
 
 	"github.com/mixtape-go/mixtape/internal/jsonlex"
 	"github.com/mixtape-go/mixtape/internal/jsonpath"
@@ -92,26 +93,40 @@ type walk struct {
 	depth   int      // how many strings that are JSON the text stands in
 	numbers *numbers // nil where numbers are left alone
 	pieces  *pieces  // nil outside of streams
+	lex     jsonlex.Scanner
 	stack   []spot
+	buf     []byte // an unescaped string
 	edits   []edit
 }
+
+// walks keeps the memory of readings that are over.
+var walks = sync.Pool{New: func() any { return new(walk) }}
 
 // jsonEdits hides the secrets of JSON text. ok is false when b is not JSON. Text that is JSON but for an end that is
 // missing is read as far as it goes: an answer may have broken off.
 func (r *Redactor) jsonEdits(b []byte, f form, depth int) (edits []edit, ok bool) {
-	w := walk{r: r, b: b, form: f, depth: depth}
-	return w.edit()
+	return walk{r: r, b: b, form: f, depth: depth}.edit()
 }
 
-func (w *walk) edit() (edits []edit, ok bool) {
-	r := w.r
-	var buf [256]byte
-	var open [16]spot
-	w.stack = open[:0]
+// edit returns the edits of a walk that was just set up.
+func (of walk) edit() (edits []edit, ok bool) {
+	w := walks.Get().(*walk)
+	of.lex, of.stack, of.buf = w.lex, w.stack[:0], w.buf[:0]
+	*w = of
+	w.lex.Reset(w.b)
+	defer func() {
+		w.lex.Reset(nil)
+		*w = walk{lex: w.lex, stack: w.stack, buf: w.buf} // lets go of the text
+		walks.Put(w)
+	}()
+	return w.walk()
+}
+
+func (w *walk) walk() (edits []edit, ok bool) {
+	r, lex := w.r, &w.lex
 	next := spot{at: [2]jsonpath.Cursor{r.paths[0].Root(), r.paths[1].Root()}} // of the value that comes next
 	next.path = r.pathAt(&next)
 	w.pieces.root(&next)
-	lex := jsonlex.New(w.b)
 	end := 0
 	for {
 		kind := lex.Next()
@@ -131,7 +146,7 @@ func (w *walk) edit() (edits []edit, ok bool) {
 			continue
 		}
 		if n := len(w.stack); kind == jsonlex.Name {
-			next = w.memberSpot(&w.stack[n-1], text(lex, buf[:0]))
+			next = w.memberSpot(&w.stack[n-1], w.text())
 			next.name.start, next.name.end = lex.Span()
 		} else if n > 0 && w.stack[n-1].array {
 			next = w.elementSpot(&w.stack[n-1])
@@ -156,7 +171,7 @@ func (w *walk) edit() (edits []edit, ok bool) {
 		case jsonlex.True, jsonlex.False:
 			w.pieces.scalar(&next, w, lex.Raw())
 		case jsonlex.Name, jsonlex.String:
-			s := text(lex, buf[:0])
+			s := w.text()
 			var found []edit
 			if kind == jsonlex.Name {
 				found = r.textEdits(s, w.form)
@@ -270,13 +285,14 @@ func cutString(rest []byte) (inside []byte, ok bool) {
 	return rest, true
 }
 
-// text returns the unescaped text of the string or name that lex is at. It may use buf.
-func text(lex *jsonlex.Scanner, buf []byte) []byte {
-	raw := lex.Raw()
-	if !lex.Escaped() {
+// text returns the unescaped text of the string or name that was read last, until the next call.
+func (w *walk) text() []byte {
+	raw := w.lex.Raw()
+	if !w.lex.Escaped() {
 		return raw[1 : len(raw)-1]
 	}
-	return jsonlex.AppendUnquoted(buf, raw)
+	w.buf = jsonlex.AppendUnquoted(w.buf[:0], raw)
+	return w.buf
 }
 
 func (w *walk) memberSpot(in *spot, name []byte) spot {
