@@ -29,13 +29,15 @@ type recorder struct {
 	calls []recording
 }
 
-// recording is one attempt that was heard.
+// recording is one attempt that was heard. What it comes to is worked out when it is saved: a call does not wait for
+// its recording.
 type recording struct {
 	seq            uint64
 	callID, parent string
-	in             *Interaction
-	usage          bus.Usage
-	lossy          error // why it cannot be replayed truly
+	make           func() *Interaction
+	in             *Interaction // what make returned
+	llm            *bus.LLMCall // nil for other kinds
+	lossy          error        // why it cannot be replayed truly
 }
 
 func newRecorder(s *Session) *recorder { return &recorder{session: s, start: time.Now()} }
@@ -50,23 +52,25 @@ func (r *recorder) llm(c *bus.LLMCall) {
 	if !r.sendable(c.Err) || !r.session.wentOut(c.Seq) {
 		return
 	}
-	in := &Interaction{
-		Kind: bus.KindLLM, Provider: c.Provider, Format: c.Format, Operation: c.Operation, Model: c.Model,
-		Attempt: c.Attempt, Start: c.Start.Sub(r.start), Duration: c.Duration, Ending: c.Ending, Failure: newFailure(c.Err),
-		HTTP: newHTTPInteraction(&c.Exchange, c.Status, c.Streamed),
-	}
-	usage, _ := c.Usage()
-	r.keep(recording{seq: c.Seq, callID: c.CallID, parent: c.Parent, in: in, usage: usage})
+	r.keep(recording{seq: c.Seq, callID: c.CallID, parent: c.Parent, llm: c, make: func() *Interaction {
+		return &Interaction{
+			Kind: bus.KindLLM, Provider: c.Provider, Format: c.Format, Operation: c.Operation, Model: c.Model,
+			Attempt: c.Attempt, Start: c.Start.Sub(r.start), Duration: c.Duration, Ending: c.Ending, Failure: newFailure(c.Err),
+			HTTP: newHTTPInteraction(&c.Exchange, c.Status, c.Streamed),
+		}
+	}})
 }
 
 func (r *recorder) http(c *bus.HTTPCall) {
 	if !r.sendable(c.Err) || !r.session.wentOut(c.Seq) {
 		return
 	}
-	r.keep(recording{seq: c.Seq, callID: c.CallID, parent: c.Parent, in: &Interaction{
-		Kind: bus.KindHTTP, Attempt: c.Attempt,
-		Start: c.Start.Sub(r.start), Duration: c.Duration, Ending: c.Ending, Failure: newFailure(c.Err),
-		HTTP: newHTTPInteraction(&c.Exchange, c.Status, wire.IsStream(c.Exchange.ResponseHeader)),
+	r.keep(recording{seq: c.Seq, callID: c.CallID, parent: c.Parent, make: func() *Interaction {
+		return &Interaction{
+			Kind: bus.KindHTTP, Attempt: c.Attempt,
+			Start: c.Start.Sub(r.start), Duration: c.Duration, Ending: c.Ending, Failure: newFailure(c.Err),
+			HTTP: newHTTPInteraction(&c.Exchange, c.Status, wire.IsStream(c.Exchange.ResponseHeader)),
+		}
 	}})
 }
 
@@ -74,10 +78,12 @@ func (r *recorder) tool(c *bus.ToolCall) {
 	if !r.session.wentOut(c.Seq) {
 		return
 	}
-	r.keep(recording{seq: c.Seq, callID: c.CallID, parent: c.Parent, lossy: c.Lossy, in: &Interaction{
-		Kind:  bus.KindTool,
-		Start: c.Start.Sub(r.start), Duration: c.Duration, Ending: c.Ending, Failure: newFailure(c.Err),
-		Func: &FuncInteraction{Name: c.Name, ID: c.ID, Arguments: c.Arguments, Result: c.Result},
+	r.keep(recording{seq: c.Seq, callID: c.CallID, parent: c.Parent, lossy: c.Lossy, make: func() *Interaction {
+		return &Interaction{
+			Kind:  bus.KindTool,
+			Start: c.Start.Sub(r.start), Duration: c.Duration, Ending: c.Ending, Failure: newFailure(c.Err),
+			Func: &FuncInteraction{Name: c.Name, ID: c.ID, Arguments: c.Arguments, Result: c.Result},
+		}
 	}})
 }
 
@@ -85,10 +91,12 @@ func (r *recorder) function(c *bus.FuncCall) {
 	if !r.session.wentOut(c.Seq) {
 		return
 	}
-	r.keep(recording{seq: c.Seq, callID: c.CallID, parent: c.Parent, lossy: c.Lossy, in: &Interaction{
-		Kind:  bus.KindFunc,
-		Start: c.Start.Sub(r.start), Duration: c.Duration, Ending: c.Ending, Failure: newFailure(c.Err),
-		Func: &FuncInteraction{Name: c.Name, Arguments: c.Request, Result: c.Result},
+	r.keep(recording{seq: c.Seq, callID: c.CallID, parent: c.Parent, lossy: c.Lossy, make: func() *Interaction {
+		return &Interaction{
+			Kind:  bus.KindFunc,
+			Start: c.Start.Sub(r.start), Duration: c.Duration, Ending: c.Ending, Failure: newFailure(c.Err),
+			Func: &FuncInteraction{Name: c.Name, Arguments: c.Request, Result: c.Result},
+		}
 	}})
 }
 
@@ -119,6 +127,11 @@ func (r *recorder) count() int {
 func (r *recorder) recorded() []recording {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for i := range r.calls {
+		if c := &r.calls[i]; c.in == nil {
+			c.in = c.make()
+		}
+	}
 	calls := slices.Clone(r.calls)
 	slices.SortFunc(calls, func(a, b recording) int { return cmp.Compare(a.seq, b.seq) })
 	last := map[string]int{}
@@ -297,8 +310,9 @@ func (sum *Summary) add(c recording) {
 		if c.in.Model != "" {
 			sum.Models[strings.ToValidUTF8(c.in.Model, "\uFFFD")]++
 		}
-		sum.Input += c.usage.Input
-		sum.Output += c.usage.Output
+		usage, _ := c.llm.Usage()
+		sum.Input += usage.Input
+		sum.Output += usage.Output
 	case bus.KindTool:
 		sum.Tools[strings.ToValidUTF8(c.in.Func.Name, "\uFFFD")]++
 	}

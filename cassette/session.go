@@ -115,6 +115,7 @@ func (s *Session) breakDown(err error) {
 	}
 	owners.mu.Lock()
 	owners.open = append(owners.open, s)
+	openCount.Add(1)
 	owners.mu.Unlock()
 	s.t.Cleanup(func() { s.finish() })
 }

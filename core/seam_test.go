@@ -427,7 +427,7 @@ func TestRoute(t *testing.T) {
 
 func TestRefusedByRouter(t *testing.T) {
 	refused := errors.New("two sessions are open")
-	route.Install(func(c route.Call) (*bus.Bus, error) { return nil, fmt.Errorf("%s: %w", c.Name, refused) })
+	route.Install(func(c route.Call) (*bus.Bus, error) { return nil, fmt.Errorf("%s: %w", c.Name(), refused) })
 	defer route.Install(nil)
 	req, _ := http.NewRequest(http.MethodPost, "http://llm.test/x?key=secret", &pieces{err: io.EOF})
 	body := req.Body.(*pieces)

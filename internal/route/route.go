@@ -21,7 +21,7 @@ type Call struct {
 	// Unowned says that the context asks that nobody own the call.
 	Unowned bool
 	// Name says which call it is, in error texts.
-	Name string
+	Name func() string
 	// URL is the address of an HTTP call; nil for a call that has none.
 	URL *url.URL
 }
@@ -56,7 +56,7 @@ func Unowned(ctx context.Context) context.Context {
 
 // Resolve returns the bus for a call in ctx of a client that is bound to bound, which may be nil.
 func Resolve(ctx context.Context, bound *bus.Bus, name func() string, u *url.URL) (*bus.Bus, error) {
-	c := Call{Bus: bound, Named: bound != nil, URL: u}
+	c := Call{Bus: bound, Named: bound != nil, Name: name, URL: u}
 	if t, ok := ctx.Value(key{}).(target); ok {
 		if t.bus == nil {
 			c.Unowned = true
@@ -67,10 +67,8 @@ func Resolve(ctx context.Context, bound *bus.Bus, name func() string, u *url.URL
 	if c.Bus == nil {
 		c.Bus = bus.Default()
 	}
-	r := installed.Load()
-	if r == nil {
-		return c.Bus, nil
+	if r := installed.Load(); r != nil {
+		return (*r)(c)
 	}
-	c.Name = name()
-	return (*r)(c)
+	return c.Bus, nil
 }

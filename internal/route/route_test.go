@@ -37,8 +37,8 @@ func TestResolve(t *testing.T) {
 			if b, err := Resolve(tt.ctx, tt.client, name, u); b != ofClient || err != nil {
 				t.Errorf("the router's word does not count: %p %v", b, err)
 			}
-			if want := (Call{tt.want, tt.named, tt.unowned, "the call", u}); got != want {
-				t.Errorf("%+v, want %+v", got, want)
+			if got.Bus != tt.want || got.Named != tt.named || got.Unowned != tt.unowned || got.Name() != "the call" || got.URL != u {
+				t.Errorf("%+v", got)
 			}
 		})
 	}
