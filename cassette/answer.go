@@ -44,8 +44,8 @@ func (i *Interaction) answer(req *http.Request) (*http.Response, error) {
 		resp.Proto, resp.ProtoMajor, resp.ProtoMinor = "HTTP/1.1", 1, 1
 	}
 	switch {
-	case h.bodiless():
-		resp.ContentLength = h.announced()
+	case h.bodiless(req.Method):
+		resp.ContentLength = h.announced(req.Method)
 	case end == nil && !h.Streamed && !resp.Uncompressed:
 		resp.ContentLength = int64(len(body))
 		header.Set("Content-Length", strconv.Itoa(len(body)))
@@ -68,15 +68,15 @@ func (i *Interaction) answer(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// bodiless reports whether the answer is of a kind that has no body. The headers of such a one tell of the body that it
+// bodiless reports whether the answer to method is of a kind that has no body. The headers of such a one tell of the body that it
 // stands for.
-func (h *HTTPInteraction) bodiless() bool {
-	return h.Method == http.MethodHead || h.Status == http.StatusNoContent || h.Status == http.StatusNotModified
+func (h *HTTPInteraction) bodiless(method string) bool {
+	return method == http.MethodHead || h.Status == http.StatusNoContent || h.Status == http.StatusNotModified
 }
 
 // announced returns the ContentLength of a bodiless answer, as net/http has it: to HEAD that of the header, if any.
-func (h *HTTPInteraction) announced() int64 {
-	if h.Method != http.MethodHead {
+func (h *HTTPInteraction) announced(method string) int64 {
+	if method != http.MethodHead {
 		return 0
 	}
 	n, err := strconv.ParseUint(h.ResponseHeader.Get("Content-Length"), 10, 63)

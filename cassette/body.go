@@ -79,7 +79,12 @@ func memberNames(name string) valueNames {
 	return valueNames{json: name, layout: name + "_layout", text: name + "_text", base64: name + "_base64"}
 }
 
-var bodyNames = valueNames{json: "json", layout: "layout", text: "text", base64: "base64"}
+var (
+	bodyNames      = valueNames{json: "json", layout: "layout", text: "text", base64: "base64"}
+	argumentsNames = memberNames("arguments")
+	requestNames   = memberNames(requestName)
+	resultNames    = memberNames(resultName)
+)
 
 // body writes the member "body" of a request or an answer. Refs, if not nil, shares the message list of a request in
 // that wire format.
@@ -111,7 +116,7 @@ func (r *reader) body(what string) (s stored) {
 	at := r.offset()
 	for name := range r.members(what) {
 		switch {
-		case r.value(&s, bodyNames, what, name):
+		case r.value(&s, &bodyNames, what, name):
 		case r.encoding(&s, what, name):
 		case name == "extends":
 			s.extends = r.extends(what + ".extends")
@@ -129,7 +134,7 @@ func (r *reader) body(what string) (s stored) {
 }
 
 // value reads a member if it is one of those that a value stands in.
-func (r *reader) value(s *stored, names valueNames, what, name string) bool {
+func (r *reader) value(s *stored, names *valueNames, what, name string) bool {
 	var f form
 	switch name {
 	case names.json:

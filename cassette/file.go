@@ -58,6 +58,8 @@ type entry struct {
 	span     span
 	shared   int   // how many elements of list are another's
 	list     *list // nil when it has none, or nobody asked yet
+	request  span  // the member "request", or what a tool or a function was given
+	answer   span  // the JSON of the answer's body, or the events of its stream
 	appended *Interaction
 }
 
@@ -245,10 +247,13 @@ func (f *File) readEntry(r *reader) {
 	r.peek()
 	index := len(f.entries)
 	f.entries = append(f.entries, entry{span: span{from: r.offset()}})
+	r.asked = span{}
+	r.outlineOnly = true
 	rec := r.record()
 	_, end := r.s.Span()
 	e := &f.entries[index]
 	e.span.to = r.base + end
+	e.request, e.answer = r.asked, span{rec.out.at, rec.out.at + len(rec.out.raw)}
 	if rec.Back > index {
 		r.failAt(e.span.from, remedyEdit, fmt.Errorf("back is %d, and only %d interactions stand before", rec.Back, index))
 	}
@@ -275,6 +280,10 @@ func (f *File) resolve(r *reader, index int, rec *record) {
 	other := index - ext.back
 	from := f.list(other, ext.member)
 	array, ok := arrayIn(rec.in.raw, ext.member)
+	var hash chainHash
+	if from != nil && ext.items <= from.len() {
+		hash = from.hash(f.data, ext.items)
+	}
 	switch {
 	case from == nil:
 		r.failAt(ext.at, remedyEdit, fmt.Errorf("it extends interaction %d, which has no list %s", other+1, brief(ext.member)))
@@ -283,14 +292,14 @@ func (f *File) resolve(r *reader, index int, rec *record) {
 	case from.len() < ext.items:
 		r.failAt(ext.at, remedyEdit, fmt.Errorf("it extends the first %d elements of interaction %d, which has %d",
 			ext.items, other+1, from.len()))
-	case from.hash(f.data, ext.items).String() != ext.hash:
+	case hash.String() != ext.hash:
 		r.failAt(ext.at, fmt.Sprintf("if interaction %d was edited on purpose write %q here, else restore it",
-			other+1, from.hash(f.data, ext.items)),
+			other+1, hash),
 			fmt.Errorf("interaction %d extends interaction %d, whose first %d elements have changed: their hash was %s",
 				index+1, other+1, ext.items, brief(ext.hash)))
 	default:
 		f.entries[index].shared = ext.items
-		f.entries[index].list = newList(index, ext.member, from, ext.items, f.data, array.shift(rec.in.at))
+		f.entries[index].list = newList(index, ext.member, from, ext.items, hash, f.data, array.shift(rec.in.at))
 	}
 }
 
@@ -306,7 +315,7 @@ func (f *File) list(index int, member string) *list {
 		if !ok {
 			return nil
 		}
-		e.list = newList(index, member, nil, 0, f.data, array.shift(rec.in.at))
+		e.list = newList(index, member, nil, 0, chainHash{}, f.data, array.shift(rec.in.at))
 	}
 	if e.list.member != member {
 		return nil
@@ -343,6 +352,20 @@ func (f *File) Interaction(i int) *Interaction {
 		shared = e.list.append(nil, f.data, e.shared)
 	}
 	return f.read(e).decode(shared)
+}
+
+// answered returns interaction i with its answer, but without what was asked.
+func (f *File) answered(i int) *Interaction {
+	e := &f.entries[i]
+	if e.appended != nil {
+		return e.appended
+	}
+	r := newReader(e.span.of(f.data), e.span.from)
+	r.known = []span{e.request, e.answer}
+	r.answerOnly = true
+	rec := r.record()
+	rec.in = stored{}
+	return rec.decode(nil)
 }
 
 // Interactions yields all interactions in order, counted from 0, as Interaction returns them.

@@ -25,6 +25,14 @@ type reader struct {
 	held bool   // the token was read and is not used yet
 	name []byte // of the member being read, as it stands
 	flaw *flaw
+
+	interned map[string]string // short texts that were met
+	names    []string          // of the objects that are open
+
+	asked       span   // the member "request" of the interaction that was read last, or what a tool or function was given
+	known       []span // arrays and objects that were read before, and need not be read again
+	answerOnly  bool   // what was asked is of no interest
+	outlineOnly bool   // what an outline leaves out is checked, and need not be returned
 }
 
 func newReader(data []byte, base int) *reader {
@@ -77,13 +85,23 @@ func (r *reader) members(what string) iter.Seq[string] {
 			r.fail("%s must be an object, not %s", what, kindWord(k))
 			return
 		}
-		var seen nameSet
+		first := len(r.names)
+		defer func() { r.names = r.names[:first] }()
+		var many map[string]bool
 		for r.next() == jsonlex.Name {
 			r.name = r.s.Raw()
-			name := string(jsonlex.AppendUnquoted(nil, r.name))
-			if !seen.add(name) {
+			name := r.nameText()
+			if many[name] || slices.Contains(r.names[first:], name) {
 				r.fail("%s has two members %s", what, brief(name))
 				return
+			}
+			if len(r.names)-first < fewNames {
+				r.names = append(r.names, name)
+			} else {
+				if many == nil {
+					many = make(map[string]bool)
+				}
+				many[name] = true
 			}
 			if !yield(name) {
 				return
@@ -92,27 +110,38 @@ func (r *reader) members(what string) iter.Seq[string] {
 	}
 }
 
-// nameSet is a set of names that is cheap while it is small.
-type nameSet struct {
-	few  []string
-	many map[string]bool
+// fewNames are looked through faster than a map.
+const fewNames = 16
+
+// nameText returns the text of the name being read.
+func (r *reader) nameText() string {
+	if r.s.Escaped() {
+		return string(jsonlex.AppendUnquoted(nil, r.name))
+	}
+	return r.intern(r.name[1 : len(r.name)-1])
 }
 
-// add reports whether name was not yet there.
-func (s *nameSet) add(name string) bool {
-	const few = 16
-	if s.many[name] || slices.Contains(s.few, name) {
-		return false
+const (
+	internLen  = 64   // bytes of a text that may come again
+	internMany = 4096 // texts that are remembered
+)
+
+// intern returns b as a string, the same one for the same short text.
+func (r *reader) intern(b []byte) string {
+	if len(b) > internLen {
+		return string(b)
 	}
-	if len(s.few) < few {
-		s.few = append(s.few, name)
-		return true
+	if s, ok := r.interned[string(b)]; ok {
+		return s
 	}
-	if s.many == nil {
-		s.many = make(map[string]bool)
+	if r.interned == nil {
+		r.interned = make(map[string]string)
 	}
-	s.many[name] = true
-	return true
+	s := string(b)
+	if len(r.interned) < internMany {
+		r.interned[s] = s
+	}
+	return s
 }
 
 // items runs the body of the loop before each element of an array, with its index; the body reads it.
@@ -136,6 +165,13 @@ func (r *reader) raw() []byte {
 	k := r.next()
 	start, end := r.s.Span()
 	if k == jsonlex.ObjectStart || k == jsonlex.ArrayStart {
+		for _, known := range r.known {
+			if known.from == r.base+start {
+				end = known.to - r.base
+				r.s.Leave(end)
+				return r.data[start:end:end]
+			}
+		}
 		for depth := r.s.Depth(); r.s.Depth() >= depth; {
 			if r.next() == jsonlex.Invalid {
 				return nil
@@ -155,7 +191,7 @@ func (r *reader) unknown() rawMember {
 // text reads a string of Unicode text, or one of other bytes that stands as {"base64": …}.
 func (r *reader) text(what string) string {
 	if r.peek() != jsonlex.ObjectStart {
-		return string(r.string(what))
+		return r.intern(r.string(what))
 	}
 	var b []byte
 	found := false

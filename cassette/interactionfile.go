@@ -175,11 +175,14 @@ func (r *reader) record() *record {
 	rec.in.layout, rec.out.layout = compact, compact
 	isHTTP := rec.Kind == bus.KindLLM || rec.Kind == bus.KindHTTP
 	if isHTTP {
-		rec.HTTP = &HTTPInteraction{RequestHeader: make(http.Header)}
+		rec.HTTP = &HTTPInteraction{}
 	} else {
 		rec.Func = &FuncInteraction{}
 	}
-	input, result := memberNames(inputName(rec.Kind)), memberNames(resultName)
+	input := &argumentsNames
+	if rec.Kind == bus.KindFunc {
+		input = &requestNames
+	}
 	for name := range r.members("an interaction") {
 		switch {
 		case name == "kind":
@@ -193,10 +196,13 @@ func (r *reader) record() *record {
 		case name == "id":
 			rec.Func.ID = r.text(name)
 		case r.value(&rec.in, input, rec.Func.Name, name):
-		case r.value(&rec.out, result, rec.Func.Name, name):
+		case r.value(&rec.out, &resultNames, rec.Func.Name, name):
 		default:
 			rec.unknown = append(rec.unknown, r.unknown())
 		}
+	}
+	if isHTTP && rec.HTTP.RequestHeader == nil {
+		rec.HTTP.RequestHeader = make(http.Header)
 	}
 	return rec
 }
@@ -275,7 +281,15 @@ func (r *reader) exchange(rec *record, name string) bool {
 	case "model":
 		rec.Model = r.text(name)
 	case "request":
+		r.peek()
+		at := r.offset()
+		if r.answerOnly {
+			r.raw()
+			return true
+		}
 		r.request(rec)
+		_, end := r.s.Span()
+		r.asked = span{at, r.base + end}
 	case "response":
 		r.response(rec)
 	default:
@@ -304,7 +318,7 @@ func (r *reader) request(rec *record) {
 
 func (r *reader) response(rec *record) {
 	h := rec.HTTP
-	h.Proto, h.ResponseHeader = defaultProto, make(http.Header)
+	h.Proto, h.ResponseHeader = defaultProto, nil
 	r.peek()
 	at := r.offset()
 	body := false
@@ -331,6 +345,9 @@ func (r *reader) response(rec *record) {
 			h.unknownResponse = append(h.unknownResponse, r.unknown())
 		}
 	}
+	if h.ResponseHeader == nil {
+		h.ResponseHeader = make(http.Header)
+	}
 	switch {
 	case h.Status < 1:
 		r.failAt(at, remedyEdit, errors.New("response.status must be a number from 1 to 9999"))
@@ -344,8 +361,8 @@ func (r *reader) header(what string) http.Header {
 	for name := range r.members(what) {
 		if r.peek() == jsonlex.ArrayStart {
 			h[name] = r.texts(what)
-		} else {
-			h[name] = []string{r.text(what)}
+		} else if text := r.text(what); !r.outlineOnly || name == "Content-Type" {
+			h[name] = []string{text}
 		}
 	}
 	return h
@@ -397,21 +414,11 @@ func (r *reader) ending() bus.Ending {
 
 // outline returns the outline of the interaction, whose bodies were not filled in yet.
 func (rec *record) outline() outline {
-	i := rec.Interaction
-	body := rec.in.raw
-	if rec.in.form != formJSON {
-		body = rec.in.decode(nil)
+	r := requestOf(&rec.Interaction)
+	if r.body = rec.in.raw; rec.in.form != formJSON {
+		r.body = rec.in.decode(nil)
 	}
-	if h := i.HTTP; h != nil {
-		copied := *h
-		copied.Request.Bytes = body
-		i.HTTP = &copied
-	} else {
-		copied := *i.Func
-		copied.Arguments = body
-		i.Func = &copied
-	}
-	return outline{request: requestOf(&i), attempt: i.Attempt, back: i.Back, within: i.Within}
+	return outline{request: r, attempt: rec.Attempt, back: rec.Back, within: rec.Within}
 }
 
 // decode fills in the bodies. shared is what the request's message list begins with.

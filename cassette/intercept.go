@@ -48,7 +48,7 @@ func (i *interceptor) InterceptHTTP(req *http.Request, next core.RoundTrip) (*ht
 		return nil, s.miss(r, played)
 	}
 	info.Replayed()
-	in := s.file.Interaction(at)
+	in := s.file.answered(at)
 	if seed := s.settings.recut; seed != nil {
 		in.HTTP.Chunks = cutAnywhere(len(in.HTTP.Response.Bytes), *seed, uint64(at))
 	}
@@ -92,7 +92,7 @@ func (i *interceptor) InterceptTool(ctx context.Context, req *core.ToolRequest, 
 		return nil, s.miss(r, played)
 	}
 	info.Replayed()
-	return s.file.Interaction(at).result()
+	return s.file.answered(at).result()
 }
 
 // refuses returns why the session lets no call through: it could not be opened, or it has ended.

@@ -2,6 +2,7 @@ package cassette
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -134,8 +135,52 @@ func guessLayout(data []byte) layout {
 
 // append appends the JSON text data, laid out as l.
 func (l layout) append(dst, data []byte) []byte {
+	if l == compact {
+		return appendCompact(dst, data)
+	}
 	dst, _ = l.appendAt(dst, data, 0, false)
 	return dst
+}
+
+// appendCompact appends the JSON text data without the white space between its tokens.
+func appendCompact(dst, data []byte) []byte {
+	dst = slices.Grow(dst, len(data))
+	for len(data) > 0 {
+		n := 0
+		for n < len(data) && data[n] > ' ' && data[n] != '"' {
+			n++
+		}
+		dst = append(dst, data[:n]...)
+		data = data[n:]
+		switch {
+		case len(data) == 0:
+		case data[0] != '"':
+			data = data[1:]
+		default:
+			n = stringLen(data)
+			dst = append(dst, data[:n]...)
+			data = data[n:]
+		}
+	}
+	return dst
+}
+
+// stringLen returns the length of the string that data begins with, quotes included.
+func stringLen(data []byte) int {
+	for n := 1; ; {
+		i := bytes.IndexByte(data[n:], '"')
+		if i < 0 {
+			return len(data)
+		}
+		n += i
+		slashes := 0
+		for data[n-1-slashes] == '\\' {
+			slashes++
+		}
+		if n++; slashes%2 == 0 {
+			return n
+		}
+	}
 }
 
 // appendAt appends data as it stands depth levels deep in an outer text; with fold set, what fits on one line stands on

@@ -158,7 +158,7 @@ func newHTTPInteraction(x *bus.Exchange, status int, streamed bool) *HTTPInterac
 		Streamed: streamed, Chunks: x.Chunks,
 	}
 	h.RequestHeader.Del("Content-Length")
-	if !h.bodiless() {
+	if !h.bodiless(h.Method) {
 		h.ResponseHeader.Del("Content-Length")
 	}
 	h.Request = newBody(h.RequestHeader, x.Request)

@@ -29,8 +29,12 @@ type chainHash [sha256.Size]byte
 
 func firstHash(item []byte) chainHash { return sha256.Sum256(item) }
 
-func (h chainHash) next(item []byte) chainHash {
-	return sha256.Sum256(append(h[:len(h):len(h)], item...))
+func (h chainHash) next(item []byte) (next chainHash) {
+	d := sha256.New()
+	d.Write(h[:])
+	d.Write(item)
+	d.Sum(next[:0])
+	return next
 }
 
 // String returns the short form that stands in the file.
@@ -257,26 +261,28 @@ func (l *list) hash(data []byte, n int) chainHash {
 	l = l.holding(n)
 	at := sort.Search(len(l.stops), func(i int) bool { return l.shared+l.stops[i].items > n }) - 1
 	s := l.stops[at]
+	var text []byte
 	for item := range elements(data, s.at, l.inside.to) {
 		if l.shared+s.items == n {
 			break
 		}
-		s = l.after(s, data, item)
+		text = compact.append(text[:0], item.of(data))
+		s = l.after(s, text, item.to)
 	}
 	return s.hash
 }
 
-// after returns the place behind item, which begins at s or behind white space and a comma there.
-func (l *list) after(s stop, data []byte, item span) stop {
-	text := compact.append(nil, item.of(data))
+// after returns the place behind an element that stands at s, whose text is text and which ends at end.
+func (l *list) after(s stop, text []byte, end int) stop {
 	if l.shared+s.items == 0 {
-		return stop{1, item.to, firstHash(text)}
+		return stop{1, end, firstHash(text)}
 	}
-	return stop{s.items + 1, item.to, s.hash.next(text)}
+	return stop{s.items + 1, end, s.hash.next(text)}
 }
 
-// newList makes the list whose own elements stand in array, in the file data, after the first shared of from.
-func newList(index int, member string, from *list, shared int, data []byte, array span) *list {
+// newList makes the list whose own elements stand in array, in the file data, after the first shared of from, whose hash
+// is hash.
+func newList(index int, member string, from *list, shared int, hash chainHash, data []byte, array span) *list {
 	l := &list{index: index, member: member, shared: shared, inside: span{array.from + 1, array.to - 1}}
 	l.from, l.jump = l, l
 	s := stop{at: l.inside.from}
@@ -288,11 +294,13 @@ func newList(index int, member string, from *list, shared int, data []byte, arra
 		if j := l.from.jump; l.from.depth-j.depth == j.depth-j.jump.depth {
 			l.jump = j.jump
 		}
-		s.hash = l.from.hash(data, shared)
+		s.hash = hash
 	}
 	l.stops = []stop{s}
+	var text []byte
 	for item := range elements(data, s.at, l.inside.to) {
-		s = l.after(s, data, item)
+		text = compact.append(text[:0], item.of(data))
+		s = l.after(s, text, item.to)
 		if s.at-l.stops[len(l.stops)-1].at >= stopDistance {
 			l.stops = append(l.stops, s)
 		}

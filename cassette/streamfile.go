@@ -345,7 +345,7 @@ func (r *reader) stream(what string) (s stored) {
 	at := r.offset()
 	for name := range r.members(what) {
 		switch {
-		case r.value(&s, bodyNames, what, name):
+		case r.value(&s, &bodyNames, what, name):
 		case r.encoding(&s, what, name):
 		case name == "events":
 			r.setForm(&s, what, formEvents)

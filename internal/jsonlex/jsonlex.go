@@ -96,70 +96,85 @@ func (s *Scanner) fail(at int, msg string) Kind {
 	return Invalid
 }
 
-func (s *Scanner) skipSpace() {
-	for s.pos < len(s.data) {
-		switch s.data[s.pos] {
-		case ' ', '\t', '\n', '\r':
-			s.pos++
-		default:
-			return
-		}
-	}
-}
-
 // Next returns the kind of the next token. After Invalid or End it returns the same again.
 func (s *Scanner) Next() Kind {
 	if s.err != nil {
 		return Invalid
 	}
-	s.skipSpace()
-	if s.expect == nothing {
-		if s.pos < len(s.data) {
+	c, ok := s.look()
+	switch s.expect {
+	case nothing:
+		if ok {
 			return s.fail(s.pos, "text after the value")
 		}
 		s.start, s.end = s.pos, s.pos
 		return End
-	}
-	if s.pos >= len(s.data) {
-		return s.fail(s.pos, "the text ends inside a value")
-	}
-	c := s.data[s.pos]
-
-	switch s.expect {
 	case colonThenVal:
+		if !ok {
+			return s.cut()
+		}
 		if c != ':' {
 			return s.fail(s.pos, "a colon is missing after a member's name")
 		}
 		s.pos++
 		s.expect = value
-		return s.Next()
+		c, ok = s.look()
 	case commaOrEnd:
+		if !ok {
+			return s.cut()
+		}
 		open := s.stack[len(s.stack)-1]
-		switch {
-		case c == ',':
+		switch c {
+		case ',':
 			s.pos++
 			s.expect = value
 			if open == '{' {
 				s.expect = name
 			}
-			return s.Next()
-		case c == open+2: // '{'+2 == '}', '['+2 == ']'
+			c, ok = s.look()
+		case open + 2: // '{'+2 == '}', '['+2 == ']'
 			return s.close(open)
+		default:
+			return s.fail(s.pos, "a comma or a closing bracket is missing")
 		}
-		return s.fail(s.pos, "a comma or a closing bracket is missing")
 	case nameOrEnd:
 		if c == '}' {
 			return s.close('{')
 		}
-		return s.name(c)
-	case name:
-		return s.name(c)
 	case valueOrEnd:
 		if c == ']' {
 			return s.close('[')
 		}
 	}
+	if !ok {
+		return s.cut()
+	}
+	if s.expect == name || s.expect == nameOrEnd {
+		return s.name(c)
+	}
 	return s.value(c)
+}
+
+// look returns the byte after white space, which s.pos is at then; false at the end of the text.
+func (s *Scanner) look() (c byte, ok bool) {
+	for s.pos < len(s.data) {
+		c = s.data[s.pos]
+		if c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return c, true
+		}
+		s.pos++
+	}
+	return 0, false
+}
+
+func (s *Scanner) cut() Kind { return s.fail(s.pos, "the text ends inside a value") }
+
+// Leave goes to the end of the array or object whose start Next returned last. The caller knows from an earlier reading
+// that it ends before the offset end, and that it is well formed.
+func (s *Scanner) Leave(end int) {
+	s.pos, s.start, s.end = end, end-1, end
+	s.stack = s.stack[:len(s.stack)-1]
+	s.afterValue()
 }
 
 func (s *Scanner) name(c byte) Kind {
