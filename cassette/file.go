@@ -119,6 +119,7 @@ func (f *File) readJSON() *flaw {
 	}
 	r := newReader(text, at)
 	found := false
+	r.interned = map[string]string{}
 	f.header(r, func(name string) bool {
 		if name != "interactions" {
 			return false
@@ -143,6 +144,7 @@ func (f *File) readLines() *flaw {
 	}
 	want := -1
 	header := true
+	interned := map[string]string{}
 	for len(text) > 0 {
 		line := text
 		if n := bytes.IndexByte(text, '\n'); n >= 0 {
@@ -150,6 +152,7 @@ func (f *File) readLines() *flaw {
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
 			r := newReader(line, at)
+			r.interned = interned
 			if header {
 				f.header(r, func(name string) bool {
 					if name == "interactions" {

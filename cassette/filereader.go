@@ -26,7 +26,7 @@ type reader struct {
 	name []byte // of the member being read, as it stands
 	flaw *flaw
 
-	interned map[string]string // short texts that were met
+	interned map[string]string // short texts that were met; nil where none is kept
 	names    []string          // of the objects that are open
 
 	asked       span   // the member "request" of the interaction that was read last, or what a tool or function was given
@@ -126,19 +126,30 @@ const (
 	internMany = 4096 // texts that are remembered
 )
 
+// commonTexts are names and texts that stand in most interactions.
+var commonTexts = func() map[string]string {
+	m := make(map[string]string)
+	for _, s := range []string{
+		"kind", "provider", "format", "operation", "model", "request", "method", "url", "headers", "body", "json", "text", "layout",
+		"extends", "member", "back", "items", "hash", "response", "status", "stream", "framing", "events", "data", "event", "times",
+		"cuts", "ending", "start_ms", "duration_ms", "attempt", "name", "id", "arguments", "result", "encoding", "wire_length",
+		"llm", "http", "tool", "func", "POST", "GET", "chat", "complete", "sse", "Content-Type", "application/json", "text/event-stream",
+	} {
+		m[s] = s
+	}
+	return m
+}()
+
 // intern returns b as a string, the same one for the same short text.
 func (r *reader) intern(b []byte) string {
-	if len(b) > internLen {
-		return string(b)
+	if s, ok := commonTexts[string(b)]; ok {
+		return s
 	}
 	if s, ok := r.interned[string(b)]; ok {
 		return s
 	}
-	if r.interned == nil {
-		r.interned = make(map[string]string)
-	}
 	s := string(b)
-	if len(r.interned) < internMany {
+	if r.interned != nil && len(b) <= internLen && len(r.interned) < internMany {
 		r.interned[s] = s
 	}
 	return s

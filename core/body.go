@@ -31,7 +31,7 @@ func hold(req *http.Request) (*http.Request, []byte, error) {
 		b = h.bytes
 	} else {
 		var err error
-		b, err = io.ReadAll(req.Body)
+		b, err = readAnnounced(req.Body, req.ContentLength)
 		if closed := req.Body.Close(); err == nil {
 			err = closed
 		}
@@ -52,6 +52,17 @@ func hold(req *http.Request) (*http.Request, []byte, error) {
 	h.r.Reset(b)
 	held.Body = h
 	return held, b, nil
+}
+
+// readAnnounced reads a body whose length is announced, as far as that is small, without growing memory on the way.
+func readAnnounced(r io.Reader, length int64) ([]byte, error) {
+	const most = 1 << 20 // what was announced need not come
+	var b bytes.Buffer
+	if 0 < length && length <= most {
+		b.Grow(int(length) + bytes.MinRead)
+	}
+	_, err := b.ReadFrom(r)
+	return b.Bytes(), err
 }
 
 func readAgain(getBody func() (io.ReadCloser, error)) ([]byte, error) {

@@ -17,14 +17,14 @@ func (anthropicMessages) Match(method, path string, body []byte) bool {
 	return matchPost(method, path, "/v1/messages", body)
 }
 
-func (anthropicMessages) Layout() Layout {
-	return Layout{
-		Messages: "messages",
-		IDs:      []string{"$.messages[*].content[*].id", "$.messages[*].content[*].tool_use_id"},
-		Deltas: []string{
-			"$.delta.text", "$.delta.thinking", "$.delta.signature", "$.delta.partial_json",
-		},
-	}
+func (anthropicMessages) Layout() Layout { return anthropicLayout }
+
+var anthropicLayout = Layout{
+	Messages: "messages",
+	IDs:      []string{"$.messages[*].content[*].id", "$.messages[*].content[*].tool_use_id"},
+	Deltas: []string{
+		"$.delta.text", "$.delta.thinking", "$.delta.signature", "$.delta.partial_json",
+	},
 }
 
 func (anthropicMessages) DecodeRequest(body []byte) (bus.DecodedRequest, error) {

@@ -20,17 +20,17 @@ func (openAIChat) Match(method, path string, body []byte) bool {
 	return matchPost(method, path, "/chat/completions", body)
 }
 
-func (openAIChat) Layout() Layout {
-	return Layout{
-		Messages: "messages",
-		IDs:      []string{"$.messages[*].tool_calls[*].id", "$.messages[*].tool_call_id"},
-		Deltas: []string{
-			"$.choices[*].delta.content", "$.choices[*].delta.refusal",
-			"$.choices[*].delta.reasoning", "$.choices[*].delta.reasoning_content", "$.choices[*].delta.reasoning_details[*].text",
-			"$.choices[*].delta.tool_calls[*].function.arguments", "$.choices[*].delta.tool_calls[*].custom.input",
-			"$.choices[*].delta.function_call.arguments", "$.choices[*].delta.audio.transcript",
-		},
-	}
+func (openAIChat) Layout() Layout { return openAIChatLayout }
+
+var openAIChatLayout = Layout{
+	Messages: "messages",
+	IDs:      []string{"$.messages[*].tool_calls[*].id", "$.messages[*].tool_call_id"},
+	Deltas: []string{
+		"$.choices[*].delta.content", "$.choices[*].delta.refusal",
+		"$.choices[*].delta.reasoning", "$.choices[*].delta.reasoning_content", "$.choices[*].delta.reasoning_details[*].text",
+		"$.choices[*].delta.tool_calls[*].function.arguments", "$.choices[*].delta.tool_calls[*].custom.input",
+		"$.choices[*].delta.function_call.arguments", "$.choices[*].delta.audio.transcript",
+	},
 }
 
 func (openAIChat) DecodeRequest(body []byte) (bus.DecodedRequest, error) {

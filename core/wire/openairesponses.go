@@ -18,9 +18,9 @@ func (openAIResponses) Match(method, path string, body []byte) bool {
 	return matchPost(method, path, "/responses", body)
 }
 
-func (openAIResponses) Layout() Layout {
-	return Layout{Messages: "input", IDs: []string{"$.input[*].call_id"}, Deltas: []string{"$.delta"}}
-}
+func (openAIResponses) Layout() Layout { return openAIResponsesLayout }
+
+var openAIResponsesLayout = Layout{Messages: "input", IDs: []string{"$.input[*].call_id"}, Deltas: []string{"$.delta"}}
 
 func (openAIResponses) DecodeRequest(body []byte) (bus.DecodedRequest, error) {
 	return decodeRequest("openai.responses", body, func(o object, r *bus.DecodedRequest) error {
