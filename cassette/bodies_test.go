@@ -392,7 +392,7 @@ func TestLargeBodies(t *testing.T) {
 	}
 	text := `{"input":"` + strings.Repeat("some words of a long text, ", size/27) + `"}`
 	for _, tc := range []bodyCase{
-		{"answer of bytes", posting("application/json", "{}"), bodyOf(strings.Repeat(every(), size/256), "Content-Type", "application/octet-stream"), "", "base64", "", "no limit below the memory's"},
+		{"answer of bytes", posting("application/json", "{}"), bodyOf(strings.Repeat(every(), size/256), "Content-Type", "application/octet-stream"), "", "blob", "", "no limit below the memory's"},
 		{"request in JSON", posting("application/json", text), bodyOf("ok", "Content-Type", "text/plain"), "", "text", "", "no limit below the memory's"},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.run(t) })

@@ -1,8 +1,10 @@
 package cassette
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/mixtape-go/mixtape/internal/jsonlex"
@@ -17,6 +19,7 @@ const (
 	formText   form = "text"
 	formBase64 form = "base64"
 	formEvents form = "events" // of streams only
+	formBlob   form = "blob"
 )
 
 // stored is a body as it stands in a file, checked but not yet decoded.
@@ -29,6 +32,8 @@ type stored struct {
 	extends *extends
 	// times and cuts are those of the chunks that a stream came in.
 	times, cuts []int64
+	blobs       []string // names of those that the value mentions
+	beside      blobs    // of the file
 	encoding    string
 	length      int // before the content encoding was undone
 	unknown     []rawMember
@@ -38,7 +43,21 @@ type stored struct {
 type value struct {
 	form   form
 	layout layout // of JSON
-	text   []byte // compact for JSON, else the bytes themselves
+	text   []byte // compact for JSON, the name for a blob, else the bytes themselves
+}
+
+// valueOf is the function valueOf, with large bytes put beside the file. It returns too the names of those that the value
+// mentions.
+func (p *printer) valueOf(b []byte) (v value, names []string) {
+	if p.beside == nil {
+		return valueOf(b), nil
+	}
+	b, names = p.beside.extract(b)
+	v = valueOf(b)
+	if v.form == formBase64 && len(b) > minBlob {
+		return value{formBlob, compact, []byte(p.beside.keep(b))}, nil
+	}
+	return v, names
 }
 
 // valueOf chooses the first form that gives b back, byte for byte.
@@ -53,8 +72,12 @@ func valueOf(b []byte) value {
 }
 
 // value writes v as the members that names says.
-func (p *printer) value(v value, names valueNames) {
+func (p *printer) value(v value, names *valueNames, mentions []string) {
+	defer p.textsMember(names.blobs, mentions)
 	switch v.form {
+	case formBlob:
+		p.name(names.blob)
+		p.text(string(v.text))
 	case formJSON:
 		p.name(names.json)
 		p.json(v.text)
@@ -71,16 +94,19 @@ func (p *printer) value(v value, names valueNames) {
 }
 
 // valueNames are the members that one value may stand in.
-type valueNames struct{ json, layout, text, base64 string }
+type valueNames struct{ json, layout, text, base64, blob, blobs string }
 
 // memberNames are the names for a value that stands in a member of its own, as a tool's arguments do: as JSON under
 // the plain name.
 func memberNames(name string) valueNames {
-	return valueNames{json: name, layout: name + "_layout", text: name + "_text", base64: name + "_base64"}
+	return valueNames{
+		json: name, layout: name + "_layout", text: name + "_text", base64: name + "_base64",
+		blob: name + "_blob", blobs: name + "_blobs",
+	}
 }
 
 var (
-	bodyNames      = valueNames{json: "json", layout: "layout", text: "text", base64: "base64"}
+	bodyNames      = valueNames{json: "json", layout: "layout", text: "text", base64: "base64", blob: "blob", blobs: "blobs"}
 	argumentsNames = memberNames("arguments")
 	requestNames   = memberNames(requestName)
 	resultNames    = memberNames(resultName)
@@ -94,11 +120,11 @@ func (p *printer) body(b Body, format string, refs *references) {
 	}
 	p.name("body")
 	p.open('{')
-	v := valueOf(b.Bytes)
+	v, mentions := p.valueOf(b.Bytes)
 	if refs != nil && v.form == formJSON {
 		v.text = p.share(v.text, format, refs)
 	}
-	p.value(v, bodyNames)
+	p.value(v, &bodyNames, mentions)
 	p.encoding(b)
 	p.close('}')
 }
@@ -152,6 +178,14 @@ func (r *reader) value(s *stored, names *valueNames, what, name string) bool {
 		r.peek()
 		s.raw = r.s.Raw()
 		r.base64(what + "." + name)
+	case names.blob:
+		f = formBlob
+		s.blobs = []string{r.blobName(what + "." + name)}
+	case names.blobs:
+		for range r.items(what + "." + name) {
+			s.blobs = append(s.blobs, r.blobName(what+"."+name))
+		}
+		return true
 	case names.layout:
 		word := r.text(what + "." + name)
 		l, ok := layoutByName(word)
@@ -190,7 +224,23 @@ func (r *reader) encoding(s *stored, what, name string) bool {
 
 // decode returns the bytes, nil only when nothing stands in the file. prefix is what the message list of an extending body begins with.
 func (s *stored) decode(prefix []byte) []byte {
+	b := s.mentioning(prefix)
+	if len(s.blobs) == 0 || s.form == formBlob {
+		return b
+	}
+	return insertBlobs(b, func(name string) ([]byte, bool) {
+		if !slices.Contains(s.blobs, name) {
+			return nil, false
+		}
+		return s.beside.read(name)
+	})
+}
+
+// mentioning is decode with the names of blobs in place of these.
+func (s *stored) mentioning(prefix []byte) []byte {
 	switch s.form {
+	case formBlob:
+		return bytes.Clone(s.beside[s.blobs[0]])
 	case formJSON:
 		text := s.raw
 		if s.extends != nil {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -31,7 +33,9 @@ type File struct {
 	path    string
 	data    []byte
 	entries []entry
+	beside  blobs         // what stands beside the file
 	visit   func(outline) // called while the file is read
+	source  blobSource    // asked while the file is read
 	unknown []rawMember
 }
 
@@ -66,29 +70,34 @@ type entry struct {
 // Load reads the cassette at path. Every part of it is checked, so that nothing fails later. Any error is a
 // [*FileError].
 func Load(path string) (*File, error) {
+	dir, name := filepath.Split(path)
+	if dir == "" {
+		dir = "."
+	}
+	s := store{base: dir, name: name, path: path}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, readError(path, err)
 	}
-	return decodeFile(path, data)
+	return readFile(path, data, s.blob, nil)
 }
 
-// decodeFile reads a cassette from data, which it keeps. The path is for errors, and its extension says which form the
-// file is in.
+// decodeFile reads a cassette that stands alone.
 func decodeFile(path string, data []byte) (*File, error) {
-	return readFile(path, data, nil)
+	return readFile(path, data, func(string) ([]byte, error) { return nil, fs.ErrNotExist }, nil)
 }
 
-// readFile is decodeFile that gives visit the outline of each interaction, unless visit is nil.
-func readFile(path string, data []byte, visit func(outline)) (*File, error) {
-	f := &File{path: path, data: data, visit: visit}
+// readFile reads a cassette from data, which it keeps, and the blobs that it names from source. The path is for errors,
+// and its extension says which form the file is in. Visit, unless it is nil, gets the outline of each interaction.
+func readFile(path string, data []byte, source blobSource, visit func(outline)) (*File, error) {
+	f := &File{path: path, data: data, beside: blobs{}, source: source, visit: visit}
 	var flaw *flaw
 	if isLines(path) {
 		flaw = f.readLines()
 	} else {
 		flaw = f.readJSON()
 	}
-	f.visit = nil
+	f.visit, f.source = nil, nil
 	if flaw == nil {
 		return f, nil
 	}
@@ -266,6 +275,7 @@ func (f *File) readEntry(r *reader) {
 	if rec.in.extends != nil && r.flaw == nil {
 		f.resolve(r, index, rec)
 	}
+	f.findBlobs(r, rec)
 	if r.flaw != nil {
 		r.flaw.interaction = index + 1
 	} else if f.visit != nil {
@@ -338,7 +348,11 @@ func (f *File) outlines() []outline {
 	return list
 }
 
-func (f *File) read(e *entry) *record { return newReader(e.span.of(f.data), e.span.from).record() }
+func (f *File) read(e *entry) *record {
+	rec := newReader(e.span.of(f.data), e.span.from).record()
+	rec.in.beside, rec.out.beside = f.beside, f.beside
+	return rec
+}
 
 // Len returns the number of interactions.
 func (f *File) Len() int { return len(f.entries) }
@@ -367,7 +381,7 @@ func (f *File) answered(i int) *Interaction {
 	r.known = []span{e.request, e.answer}
 	r.answerOnly = true
 	rec := r.record()
-	rec.in = stored{}
+	rec.in, rec.out.beside = stored{}, f.beside
 	return rec.decode(nil)
 }
 
@@ -386,11 +400,18 @@ func (f *File) Interactions() iter.Seq2[int, *Interaction] {
 func (f *File) Append(i *Interaction) { f.entries = append(f.entries, entry{appended: i}) }
 
 // Encode returns the text of the file that path is to hold: JSON Lines when path ends in ".jsonl", else JSON. Equal
-// files have equal texts.
+// files have equal texts. All bytes stand in the text, those too that a session would put beside the file.
 func (f *File) Encode(path string) []byte {
 	p := &printer{pretty: !isLines(path)}
 	f.encode(p)
 	return p.buf
+}
+
+// encodeApart is Encode with large bytes put beside the file.
+func (f *File) encodeApart(path string) (text []byte, beside blobs) {
+	p := &printer{pretty: !isLines(path), beside: blobs{}}
+	f.encode(p)
+	return p.buf, p.beside
 }
 
 func (f *File) encode(p *printer) {
@@ -473,7 +494,7 @@ func messageMember(format string) string {
 // equalButForTimes reports whether two files tell of the same run: they differ in nothing but times, which the cuts of
 // chunks count as, and in who recorded.
 func equalButForTimes(a, b *File) bool {
-	pa, pb := &printer{timeless: true}, &printer{timeless: true}
+	pa, pb := &printer{timeless: true, beside: blobs{}}, &printer{timeless: true, beside: blobs{}}
 	a.encode(pa)
 	b.encode(pb)
 	return bytes.Equal(pa.buf, pb.buf)

@@ -71,7 +71,7 @@ func TestFault92And116FilesThatCannotBeRead(t *testing.T) {
 		{"no status", one(`{"kind":"http","response":{}}`), 1, 4, "response.status"},
 		{"a body and a stream", one(`{"kind":"http","response":{"status":200,"body":{"text":""},"stream":{"text":""}}}`), 1, 4, "both a body and a stream"},
 		{"a body in two forms", one(`{"kind":"http","request":{"body":{"json":1,"text":"1"}}}`), 1, 4, "two forms, json and text"},
-		{"a body in a form of later versions", one(`{"kind":"http","request":{"body":{"blob":"x"}}}`), 1, 4, "nothing that this version can read"},
+		{"a body in a form of later versions", one(`{"kind":"http","request":{"body":{"later":"x"}}}`), 1, 4, "nothing that this version can read"},
 		{"an unknown layout", one(`{"kind":"http","request":{"body":{"json":1,"layout":"wide"}}}`), 1, 4, `"wide"`},
 		{"no base64", one(`{"kind":"http","request":{"body":{"base64":"a!"}}}`), 1, 4, "is not base64"},
 		{"a header that is none", one(`{"kind":"http","request":{"headers":{"a":1}}}`), 1, 4, "request.headers must be a string"},

@@ -63,14 +63,24 @@ func inputName(k bus.Kind) string {
 	return requestName
 }
 
+// inputNames are the names of its members.
+func inputNames(k bus.Kind) *valueNames {
+	if k == bus.KindTool {
+		return &argumentsNames
+	}
+	return &requestNames
+}
+
 func (p *printer) function(k bus.Kind, f *FuncInteraction) {
 	p.textMember("name", f.Name)
 	p.textMember("id", f.ID)
 	if f.Arguments != nil {
-		p.value(valueOf(f.Arguments), memberNames(inputName(k)))
+		v, mentions := p.valueOf(f.Arguments)
+		p.value(v, inputNames(k), mentions)
 	}
 	if f.Result != nil {
-		p.value(valueOf(f.Result), memberNames(resultName))
+		v, mentions := p.valueOf(f.Result)
+		p.value(v, &resultNames, mentions)
 	}
 }
 
@@ -179,10 +189,7 @@ func (r *reader) record() *record {
 	} else {
 		rec.Func = &FuncInteraction{}
 	}
-	input := &argumentsNames
-	if rec.Kind == bus.KindFunc {
-		input = &requestNames
-	}
+	input := inputNames(rec.Kind)
 	for name := range r.members("an interaction") {
 		switch {
 		case name == "kind":
@@ -416,7 +423,7 @@ func (r *reader) ending() bus.Ending {
 func (rec *record) outline() outline {
 	r := requestOf(&rec.Interaction)
 	if r.body = rec.in.raw; rec.in.form != formJSON {
-		r.body = rec.in.decode(nil)
+		r.body = rec.in.mentioning(nil)
 	}
 	return outline{request: r, attempt: rec.Attempt, back: rec.Back, within: rec.Within}
 }

@@ -14,9 +14,11 @@ type printer struct {
 	pretty bool
 	// timeless leaves out what differs between two recordings of one run: times, and who recorded.
 	timeless bool
-	depth    int
-	line     int  // depth of objects and arrays that stand on one line
-	first    bool // nothing stands yet in the innermost object or array
+	// beside takes large bytes, which are to stand beside the file; nil has all stand in it.
+	beside blobs
+	depth  int
+	line   int  // depth of objects and arrays that stand on one line
+	first  bool // nothing stands yet in the innermost object or array
 }
 
 // open begins an object or an array.

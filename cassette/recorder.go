@@ -213,9 +213,9 @@ func (r *recorder) save(failed bool) []error {
 		failed = true
 		problems = append(problems, fmt.Errorf("cassette %s: the last call was answered with status %d, so this is no good recording; mend the key, or keep such a recording with cassette.AllowErrors()", s.store.path, status))
 	}
-	data := f.Encode(s.store.name)
+	data, beside := f.encodeApart(s.store.name)
 	if failed {
-		name, err := s.store.saveFailed(data)
+		name, err := s.store.saveFailed(data, beside)
 		if err != nil {
 			return append(problems, err)
 		}
@@ -227,7 +227,7 @@ func (r *recorder) save(failed bool) []error {
 	if s.mode == Record && s.file != nil && equalButForTimes(s.file, f) {
 		return problems
 	}
-	if err := s.store.save(data, s.loaded); err != nil {
+	if err := s.store.save(data, beside, s.loaded); err != nil {
 		problems = append(problems, err)
 	}
 	return problems

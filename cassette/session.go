@@ -247,11 +247,11 @@ func (s *Session) load() error {
 	}
 	s.loaded = data
 	if s.mode == Record {
-		s.file, _ = decodeFile(s.store.path, data) // to see whether anything but times changed
+		s.file, _ = readFile(s.store.path, data, s.store.blob, nil) // to see whether anything but times changed
 		return nil
 	}
 	var outlines []outline
-	if s.file, err = readFile(s.store.path, data, func(o outline) { outlines = append(outlines, o) }); err != nil {
+	if s.file, err = readFile(s.store.path, data, s.store.blob, func(o outline) { outlines = append(outlines, o) }); err != nil {
 		return err
 	}
 	s.redactor.Names(s.file.Rules...)

@@ -219,27 +219,27 @@ func (s store) siblings() []string {
 
 // save puts data at the cassette's place, where loaded (nil: nothing) stood when the session began. When something else
 // stands there now, or nothing can be put there, the recording goes beside it and the error says so.
-func (s store) save(data, loaded []byte) error {
+func (s store) save(data []byte, beside blobs, loaded []byte) error {
 	now, err := s.read()
 	if err := ignoreMissing(err); err != nil {
-		return s.saveAside(data, readError(s.path, err))
+		return s.saveAside(data, beside, readError(s.path, err))
 	}
 	if !bytes.Equal(now, loaded) || (now == nil) != (loaded == nil) {
 		conflict := conflictName(s.name)
-		if err := s.write(conflict, data); err != nil {
+		if err := s.writeApart(conflict, data, beside); err != nil {
 			return err
 		}
 		return fmt.Errorf("cassette %s was changed by somebody else while this run recorded; what this run recorded is in %s: keep one of the two", s.path, path.Base(conflict))
 	}
-	if err := s.write(s.name, data); err != nil {
-		return s.saveAside(data, err)
+	if err := s.writeApart(s.name, data, beside); err != nil {
+		return s.saveAside(data, beside, err)
 	}
-	return nil
+	return s.removeBlobs(beside)
 }
 
 // saveAside keeps, beside the cassette, what could not be put in its place because of err.
-func (s store) saveAside(data []byte, err error) error {
-	name, failed := s.saveFailed(data)
+func (s store) saveAside(data []byte, beside blobs, err error) error {
+	name, failed := s.saveFailed(data, beside)
 	if failed != nil {
 		return err // beside it nothing can be written either, most likely for the same reason
 	}
@@ -247,7 +247,7 @@ func (s store) saveAside(data []byte, err error) error {
 }
 
 // saveFailed keeps what a failed run recorded, beside the cassette, and returns the name.
-func (s store) saveFailed(data []byte) (name string, err error) {
+func (s store) saveFailed(data []byte, beside blobs) (name string, err error) {
 	name = failedName(s.name)
-	return filepath.Join(filepath.Dir(s.path), path.Base(name)), s.write(name, data)
+	return filepath.Join(filepath.Dir(s.path), path.Base(name)), s.writeApart(name, data, beside)
 }

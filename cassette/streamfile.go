@@ -265,7 +265,11 @@ func fits(text []byte) bool {
 func (p *printer) stream(b Body, chunks []bus.Chunk) {
 	p.name("stream")
 	p.open('{')
-	if f, events, ok := split(b.Bytes); ok {
+	text, mentions := b.Bytes, []string(nil)
+	if p.beside != nil {
+		text, mentions = p.beside.extract(text)
+	}
+	if f, events, ok := split(text); ok {
 		p.framing(f)
 		p.name("events")
 		p.open('[')
@@ -274,8 +278,10 @@ func (p *printer) stream(b Body, chunks []bus.Chunk) {
 			p.event(e)
 		}
 		p.close(']')
+		p.textsMember(bodyNames.blobs, mentions)
 	} else {
-		p.value(valueOf(b.Bytes), bodyNames)
+		v, mentions := p.valueOf(b.Bytes)
+		p.value(v, &bodyNames, mentions)
 	}
 	if !p.timeless {
 		p.chunks(chunks)
