@@ -80,12 +80,12 @@ func layoutByName(name string) (l layout, ok bool) {
 // there is none, when data is not JSON, or when it nests deeper than a cassette can hold.
 func layoutOf(data []byte) (l layout, text []byte, ok bool) {
 	l = guessLayout(data)
-	text, deepest := compact.appendAt(make([]byte, 0, len(data)), data, 0, false)
-	if deepest < 0 || deepest > maxBodyDepth {
+	if !fits(data) {
 		return l, nil, false
 	}
+	text = appendCompact(nil, data)
 	if l == compact {
-		return l, text, bytes.Equal(text, data)
+		return l, text, len(text) == len(data)
 	}
 	again := l.append(make([]byte, 0, len(data)), text)
 	return l, text, bytes.Equal(again, data)
@@ -138,8 +138,7 @@ func (l layout) append(dst, data []byte) []byte {
 	if l == compact {
 		return appendCompact(dst, data)
 	}
-	dst, _ = l.appendAt(dst, data, 0, false)
-	return dst
+	return l.appendAt(dst, data, 0, false)
 }
 
 // appendCompact appends the JSON text data without the white space between its tokens.
@@ -184,8 +183,8 @@ func stringLen(data []byte) int {
 }
 
 // appendAt appends data as it stands depth levels deep in an outer text; with fold set, what fits on one line stands on
-// one. It returns how deep data nests, -1 when it is not JSON.
-func (l layout) appendAt(dst, data []byte, depth int, fold bool) (_ []byte, deepest int) {
+// one.
+func (l layout) appendAt(dst, data []byte, depth int, fold bool) []byte {
 	s := jsonlex.New(data)
 	first, named, onLine := false, false, false
 	for {
@@ -193,12 +192,12 @@ func (l layout) appendAt(dst, data []byte, depth int, fold bool) (_ []byte, deep
 		level := s.Depth()
 		switch k {
 		case jsonlex.Invalid:
-			return dst, -1
+			return dst // unreachable: it was read before
 		case jsonlex.End:
 			if l.newline {
 				dst = append(dst, '\n')
 			}
-			return dst, deepest
+			return dst
 		case jsonlex.ObjectEnd, jsonlex.ArrayEnd:
 			if !first && !onLine {
 				dst = l.breakLine(dst, depth+level)
@@ -207,7 +206,6 @@ func (l layout) appendAt(dst, data []byte, depth int, fold bool) (_ []byte, deep
 			first, onLine = false, false
 			continue
 		case jsonlex.ObjectStart, jsonlex.ArrayStart:
-			deepest = max(deepest, level)
 			level--
 		}
 		if !named && level > 0 {

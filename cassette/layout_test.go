@@ -76,7 +76,7 @@ func TestLayoutByName(t *testing.T) {
 
 func TestWhatFitsOnALine(t *testing.T) {
 	long := strings.Repeat("x", 100)
-	got, _ := indented("  ").appendAt(nil, []byte(`{"numbers":[1,-2.5e3,`+strings.Repeat("1,", 50)+`1],"mixed":[1,"]}",true],"nested":[[1,2],[]],`+
+	got := indented("  ").appendAt(nil, []byte(`{"numbers":[1,-2.5e3,`+strings.Repeat("1,", 50)+`1],"mixed":[1,"]}",true],"nested":[[1,2],[]],`+
 		`"message":{"role":"user","content":"`+long+`\""},"two":["`+long+`","`+long+`"]}`), 0, true)
 	want := `{
   "numbers": [1, -2.5e3, ` + strings.Repeat("1, ", 50) + `1],

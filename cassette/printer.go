@@ -117,7 +117,7 @@ func (p *printer) json(text []byte) {
 	case p.line > 0:
 		p.buf = spaced.append(p.buf, text)
 	default:
-		p.buf, _ = indented(fileIndent).appendAt(p.buf, text, p.depth, true)
+		p.buf = indented(fileIndent).appendAt(p.buf, text, p.depth, true)
 	}
 }
 

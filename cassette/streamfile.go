@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mixtape-go/mixtape/bus"
+	"github.com/mixtape-go/mixtape/internal/jsonlex"
 )
 
 // framing is how a stream's events stand in its bytes. An event that does not fit the stream's framing is kept raw, so
@@ -257,8 +258,18 @@ func (e event) field(name string) *field {
 
 // fits reports whether text is JSON that a cassette can hold as JSON.
 func fits(text []byte) bool {
-	_, deepest := compact.appendAt(nil, text, 0, false)
-	return deepest >= 0 && deepest <= maxBodyDepth
+	s := jsonlex.New(text)
+	for {
+		switch s.Next() {
+		case jsonlex.Invalid:
+			return false
+		case jsonlex.End:
+			return true
+		}
+		if s.Depth() > maxBodyDepth {
+			return false
+		}
+	}
 }
 
 // stream writes the member "stream" of an answer.
