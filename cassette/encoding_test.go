@@ -186,3 +186,28 @@ func TestFault42RewritingHidesAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestFault34EncodedStream records what a server gzips because the client asked for it: the events stand in the file,
+// tokens are counted, and the client gets the bytes that it asked for.
+func TestFault34EncodedStream(t *testing.T) {
+	stream := chunk("hello") + "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2}}\n\ndata: [DONE]\n\n"
+	n := &network{answer: func(*http.Request, string) (*http.Response, error) {
+		resp := response(200, "text/event-stream", string(gzipped(stream)))
+		resp.Header.Set("Content-Encoding", "gzip")
+		return resp, nil
+	}}
+	dir := folder(t)
+	f := newT(t, "TestRecords")
+	s := cassette.Use(f, "a.json", cassette.Dir(dir), cassette.Record)
+	if got := ask(t, s.Context(t.Context()), n.client(), "x"); got != string(gzipped(stream)) {
+		t.Errorf("the live client got %q", got)
+	}
+	f.end().wantPass()
+	wantText(t, read(t, dir, "a.json"), `"content": "hello"`, `"encoding": "gzip"`, `"tokens": {"input": 7, "output": 2}`)
+	f = newT(t, "TestReplays")
+	s = cassette.Use(f, "a.json", cassette.Dir(dir), cassette.Replay)
+	if got := ask(t, s.Context(t.Context()), n.client(), "x"); got != stream {
+		t.Errorf("the replay gives %q", got)
+	}
+	f.end().wantPass()
+}

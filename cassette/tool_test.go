@@ -219,3 +219,19 @@ func TestCallsInsideATool(t *testing.T) {
 	f.wantPass()
 	g.wantPass()
 }
+
+// TestFault101ToolOutputApart records a tool that runs a command: what it printed where, and how it ended, stay apart.
+func TestFault101ToolOutputApart(t *testing.T) {
+	type output struct {
+		Stdout, Stderr string
+		ExitCode       int
+	}
+	twice(t, folder(t), func(ctx context.Context, replay bool) {
+		run := core.Tool("run", func(context.Context, string) (output, error) {
+			return output{"{\"a\":1}\n", "warn: x\n", 3}, nil
+		})
+		if got, err := run(ctx, "ls"); err != nil || got != (output{"{\"a\":1}\n", "warn: x\n", 3}) {
+			t.Errorf("replayed %v: %+v, %v", replay, got, err)
+		}
+	})
+}
