@@ -4,18 +4,19 @@ package redact
 type class uint16
 
 const (
-	upper  class = 1 << iota // A-Z
-	lower                    // a-z
-	digit                    // 0-9
-	hexLow                   // 0-9a-f
-	dash                     // - and _
-	b64                      // the letters, digits and signs of base64, standard or for URLs
-	local                    // the local part of an e-mail address
-	host                     // a domain name
-	inURL                    // what a URL in a text may hold
-	space                    // ASCII white space
-	fpChar                   // a-z2-7, the alphabet of fingerprints
-	dot                      // .
+	upper   class = 1 << iota // A-Z
+	lower                     // a-z
+	digit                     // 0-9
+	hexLow                    // 0-9a-f
+	dash                      // - and _
+	b64                       // the letters, digits and signs of base64, standard or for URLs
+	local                     // the local part of an e-mail address
+	host                      // a domain name
+	inURL                     // what a URL in a text may hold
+	space                     // ASCII white space
+	fpChar                    // a-z2-7, the alphabet of fingerprints
+	dot                       // .
+	nameEnd                   // what a name in assignments ends with
 
 	letter = upper | lower
 	alnum  = upper | lower | digit
@@ -45,6 +46,7 @@ var classes = func() (t [256]class) {
 	set(space, " \t\n\r\v\f")
 	set(fpChar, lowers+"234567")
 	set(dot, ".")
+	set(nameEnd, "dnyDNY")
 	return t
 }()
 

@@ -1,7 +1,7 @@
 package redact
 
 // edit puts text in the place of the bytes from start to end. A list of edits is sorted and without overlaps. The text
-// is always a placeholder, which needs no escapes in JSON: so an edit of the text in a string is, with other offsets,
+// is made of placeholders, which need no escapes in JSON: so an edit of the text in a string is, with other offsets,
 // an edit of the string's token.
 type edit struct {
 	start, end int
@@ -14,7 +14,11 @@ func apply(b []byte, edits []edit) []byte {
 	for _, e := range edits {
 		size += len(e.text) - (e.end - e.start)
 	}
-	dst := make([]byte, 0, size)
+	return appendEdited(make([]byte, 0, size), b, edits)
+}
+
+// appendEdited appends b to dst with the edits made.
+func appendEdited(dst, b []byte, edits []edit) []byte {
 	at := 0
 	for _, e := range edits {
 		dst = append(append(dst, b[at:e.start]...), e.text...)
@@ -32,37 +36,48 @@ func shift(edits []edit, n int) []edit {
 	return edits
 }
 
-// compose returns the edits that do what first and then second do; second's offsets are in the text after first. Of
-// two that touch the same bytes the later one stays, and covers both.
+// compose returns the edits that do what first and then second do; second's offsets are in the text after first. One
+// of second that covers a part of what one of first put there leaves the other part.
 func compose(first, second []edit) []edit {
 	if len(first) == 0 {
 		return second
 	}
 	all := make([]edit, 0, len(first)+len(second))
-	delta, k := 0, 0 // first[:k] end before the point looked at and made the text delta bytes longer
-	advance := func(to int) {
-		for k < len(first) && first[k].start+delta+len(first[k].text) <= to {
+	delta, k := 0, 0 // first[:k] are done, and made the text delta bytes longer
+	for i := 0; i < len(second); {
+		e := second[i]
+		for k < len(first) && first[k].start+delta+len(first[k].text) <= e.start {
 			all = append(all, first[k])
 			delta += len(first[k].text) - (first[k].end - first[k].start)
 			k++
 		}
-	}
-	for _, e := range second {
-		advance(e.start)
-		start, end := e.start-delta, e.end-delta
-		if k < len(first) && first[k].start < start {
-			start = first[k].start
+		both := edit{start: e.start - delta}
+		if k < len(first) && first[k].start < both.start {
+			both = edit{start: first[k].start, text: first[k].text[:both.start-first[k].start]}
 		}
-		for k < len(first) && first[k].start+delta < e.end {
-			delta += len(first[k].text) - (first[k].end - first[k].start)
-			end = max(e.end-delta, first[k].end)
-			k++
+		last, lastEnd := "", 0 // the text of first that e ends in or after, and its end
+		for {
+			for k < len(first) && first[k].start+delta < e.end {
+				last, lastEnd = first[k].text, first[k].start+delta+len(first[k].text)
+				delta += len(last) - (first[k].end - first[k].start)
+				both.end = first[k].end
+				k++
+			}
+			both.text += e.text
+			i++
+			if lastEnd <= e.end {
+				both.end = e.end - delta
+				break
+			}
+			rest := last[len(last)-(lastEnd-e.end):]
+			if i == len(second) || second[i].start >= lastEnd {
+				both.text += rest
+				break
+			}
+			both.text += rest[:second[i].start-e.end]
+			e = second[i]
 		}
-		if n := len(all); n > 0 && start < all[n-1].end { // both are in what one of first put there
-			all[n-1].end = max(all[n-1].end, end)
-			continue
-		}
-		all = append(all, edit{start, end, e.text})
+		all = append(all, both)
 	}
 	return append(all, first[k:]...)
 }

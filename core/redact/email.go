@@ -71,11 +71,11 @@ func mailDomain(b []byte) []byte {
 
 // reservedDomain reports whether RFC 2606 or RFC 6761 keeps the domain free of real people.
 func reservedDomain(domain []byte) bool {
-	d := string(bytes.ToLower(domain))
 	for _, reserved := range []string{
 		"example.com", "example.org", "example.net", "example", "test", "invalid", "localhost",
 	} {
-		if d == reserved || len(d) > len(reserved) && d[len(d)-len(reserved)-1] == '.' && d[len(d)-len(reserved):] == reserved {
+		at := len(domain) - len(reserved)
+		if at >= 0 && (at == 0 || domain[at-1] == '.') && bytes.EqualFold(domain[at:], []byte(reserved)) {
 			return true
 		}
 	}

@@ -37,7 +37,7 @@ func WholeFingerprint(value []byte) string {
 // ledger remembers which fingerprints are taken, so that no two values of one Redactor share a placeholder.
 type ledger struct {
 	mu       sync.Mutex
-	assigned map[string]string   // by whole fingerprint
+	assigned map[string]string   // by value
 	known    map[string]struct{} // those of a loaded file
 	longest  int                 // length of the longest known
 	taken    [1024][]string      // whole fingerprints, and known ones, sorted, by their first two characters
@@ -45,17 +45,17 @@ type ledger struct {
 
 // fingerprint returns the part of value's fingerprint that stands for it.
 func (l *ledger) fingerprint(value []byte) string {
-	whole := WholeFingerprint(value)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if f, ok := l.assigned[whole]; ok {
+	if f, ok := l.assigned[string(value)]; ok {
 		return f
 	}
+	whole := WholeFingerprint(value)
 	f := l.assign(whole, value)
 	if l.assigned == nil {
 		l.assigned = make(map[string]string)
 	}
-	l.assigned[whole] = f
+	l.assigned[string(value)] = f
 	l.take(whole)
 	return f
 }

@@ -50,27 +50,26 @@ type mark struct {
 // marks yields the placeholders in b, in order. known says which names a placeholder in angle brackets may have.
 func marks(b []byte, known func(name []byte) bool) iter.Seq[mark] {
 	return func(yield func(mark) bool) {
-		find := func(from int, what string) int {
-			if i := bytes.Index(b[from:], []byte(what)); i >= 0 {
-				return from + i
-			}
-			return len(b)
-		}
-		floor := 0
-		angle, word := find(0, "<"), find(0, hidden)
-		for angle < len(b) || word < len(b) {
+		nextAngle := func(from int) int { return indexBy(b, from, "<", 0) }
+		nextWord := func(from int) int { return indexBy(b, from, hiddenDash, len(hidden)) }
+		nextEmail := func(from int) int { return indexBy(b, from, emailTail, 0) }
+		floor := 0 // the end of the last one
+		angle, word, tail := nextAngle(0), nextWord(0), nextEmail(0)
+		for {
 			var m mark
 			var ok bool
-			if angle < word {
-				m, ok = angleMark(b, angle, known)
-				if !ok {
-					angle = find(angle+1, "<")
-				}
-			} else {
-				m, ok = wordMark(b, word, floor)
-				if !ok {
-					word = find(word+len(hidden), hidden)
-				}
+			switch at := min(angle, word, tail); at {
+			case len(b):
+				return
+			case angle:
+				m, ok = angleMark(b, at, known)
+				angle = nextAngle(at + 1)
+			case word:
+				m, ok = wordMark(b, at, floor)
+				word = nextWord(at + 1)
+			default:
+				m, ok = emailMark(b, at, floor)
+				tail = nextEmail(at + 1)
 			}
 			if !ok {
 				continue
@@ -80,13 +79,32 @@ func marks(b []byte, known func(name []byte) bool) iter.Seq[mark] {
 			}
 			floor = m.end
 			if angle < floor {
-				angle = find(floor, "<")
+				angle = nextAngle(floor)
 			}
 			if word < floor {
-				word = find(floor, hidden)
+				word = nextWord(floor)
+			}
+			if tail < floor {
+				tail = nextEmail(floor)
 			}
 		}
 	}
+}
+
+// indexBy returns where what stands first in b, at or after from, the length of b if nowhere. It looks for the byte at
+// k in what, which should be rare: few texts hold many.
+func indexBy(b []byte, from int, what string, k int) int {
+	for at := from + k; at < len(b); at++ {
+		i := bytes.IndexByte(b[at:], what[k])
+		if i < 0 {
+			break
+		}
+		at += i
+		if bytes.HasPrefix(b[at-k:], []byte(what)) {
+			return at - k
+		}
+	}
+	return len(b)
 }
 
 // angleMark reads <name:fingerprint> or <name>.
@@ -111,27 +129,31 @@ func angleMark(b []byte, at int, known func([]byte) bool) (mark, bool) {
 	return mark{}, false
 }
 
-// wordMark reads redacted-fingerprint, or email-fingerprint@redacted.invalid, whose "redacted" is at at.
+// wordMark reads redacted-fingerprint.
 func wordMark(b []byte, at, floor int) (mark, bool) {
-	if bytes.HasPrefix(b[at:], []byte(hiddenDash)) && (at == floor || !joined(b, at)) {
-		f := fingerprintAt(b, at+len(hiddenDash))
-		if end := at + len(hiddenDash) + len(f); len(f) > 0 && string(f) != hidden && (end == len(b) || !is(b[end], alnum)) {
-			return mark{at, end, string(f)}, true
-		}
+	if at != floor && joined(b, at) {
 		return mark{}, false
 	}
-	if at == 0 || !bytes.HasPrefix(b[at-1:], []byte(emailTail)) {
+	f := fingerprintAt(b, at+len(hiddenDash))
+	end := at + len(hiddenDash) + len(f)
+	if len(f) == 0 || string(f) == hidden || end < len(b) && is(b[end], alnum) {
 		return mark{}, false
 	}
-	from := at - 1
-	for from > floor && at-from <= wholeLen && is(b[from-1], fpChar) {
+	return mark{at, end, string(f)}, true
+}
+
+// emailMark reads email-fingerprint@redacted.invalid, whose "@" is at at.
+func emailMark(b []byte, at, floor int) (mark, bool) {
+	from := at
+	for from > floor && at-from < wholeLen && is(b[from-1], fpChar) {
 		from--
 	}
-	f := fingerprintAt(b[:at-1], from)
-	if start := from - len(emailDash); len(f) == at-1-from && len(f) > 0 && start >= floor && string(b[start:from]) == emailDash {
-		return mark{start, at - 1 + len(emailTail), string(f)}, true
+	f := fingerprintAt(b[:at], from)
+	start := from - len(emailDash)
+	if len(f) == 0 || start < floor || string(b[start:from]) != emailDash {
+		return mark{}, false
 	}
-	return mark{}, false
+	return mark{start, at + len(emailTail), string(f)}, true
 }
 
 // fingerprintAt returns the fingerprint that stands at b[at:], nil if none does.

@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"encoding/base64"
+	"math/bits"
 	"slices"
 )
 
@@ -39,6 +40,16 @@ var triggers = func() (t [256]trigger) {
 	return t
 }()
 
+// stops is 1 for each trigger, and 0 for the other bytes.
+var stops = func() (t [256]uint8) {
+	for c, trigger := range triggers {
+		if trigger != none {
+			t[c] = 1
+		}
+	}
+	return t
+}()
+
 // scanner finds the shapes in one text, in one pass. Each look back is bounded, and no byte is looked at by a second
 // look ahead unless that is bounded too: the cost is linear for every text.
 type scanner struct {
@@ -47,25 +58,33 @@ type scanner struct {
 	form  form
 	floor int // nothing before it is part of a secret: the end of the last hit
 	hits  []hit
-	pem   int // where the next "-----END" is, if at or after the place asked about; -1 if it was not looked for
+	far   bool // something was seen whose meaning may depend on what stands anywhere in the text
+	pem   int  // where the next "-----END" is, if at or after the place asked about; -1 if it was not looked for
 }
 
 func (r *Redactor) shapeHits(text []byte, f form) []hit {
-	if r.shapeless {
-		return nil
+	s := scanner{r: r, form: f}
+	s.scanAll(text)
+	return s.hits
+}
+
+func (s *scanner) scanAll(text []byte) {
+	s.reset(text)
+	s.scan(0, len(text))
+}
+
+func (s *scanner) reset(text []byte) {
+	s.text, s.floor, s.hits, s.pem = text, 0, s.hits[:0], -1
+}
+
+// scan looks at the triggers from i up to end, and returns where it would go on.
+func (s *scanner) scan(i, end int) int {
+	if s.r.shapeless {
+		return end
 	}
-	s := scanner{r: r, text: text, form: f, pem: -1}
-	table := &triggers
-	for i := 0; i < len(text); {
-		for i+4 <= len(text) && table[text[i]]|table[text[i+1]]|table[text[i+2]]|table[text[i+3]] == none {
-			i += 4 // most of most texts
-		}
-		if i == len(text) {
-			break
-		}
-		switch table[text[i]] {
-		case none:
-			i++
+	text := s.text[:end]
+	for i = stop(text, i); i < end; i = stop(text, i) {
+		switch triggers[text[i]] {
 		case onAt:
 			i = s.at(i)
 		case onDigit:
@@ -88,7 +107,60 @@ func (r *Redactor) shapeHits(text []byte, f form) []hit {
 			i = s.letterS(i)
 		}
 	}
-	return s.hits
+	return i
+}
+
+// scanNear does what scanAll does, for a text that is the one scanned last with edits made where there were hits.
+//
+// Only what is near an edit can be found now and was not before: but for what makes the scanner far, what it looks at
+// from a trigger is in the trigger's word, by white space, and in the words beside it that begin less than reach from it.
+func (s *scanner) scanNear(text []byte, edits []edit) {
+	if s.far {
+		s.scanAll(text)
+		return
+	}
+	const reach = 64
+	s.reset(text)
+	wordStart := func(at, floor int) int {
+		for at > floor && !is(text[at-1], space) {
+			at--
+		}
+		return at
+	}
+	i, to, moved := 0, 0, 0
+	for _, e := range edits {
+		start := e.start + moved
+		moved += len(e.text) - (e.end - e.start)
+		end := e.end + moved
+		if end+reach <= to {
+			continue // in the word of the edit before
+		}
+		if from := wordStart(max(i, wordStart(start, i)-reach), i); from > i {
+			i, s.floor = from, from
+		}
+		for end < len(text) && !is(text[end], space) {
+			end++
+		}
+		to = end + reach
+		i = s.scan(i, min(to, len(text)))
+	}
+}
+
+// stop returns the place of the first trigger at or after i, the end of text if there is none. It looks at eight bytes
+// at once: most of most texts is no trigger.
+func stop(text []byte, i int) int {
+	t := &stops
+	for ; len(text)-i >= 8; i += 8 {
+		b := text[i : i+8 : i+8]
+		found := t[b[0]] | t[b[1]]<<1 | t[b[2]]<<2 | t[b[3]]<<3 | t[b[4]]<<4 | t[b[5]]<<5 | t[b[6]]<<6 | t[b[7]]<<7
+		if found != 0 {
+			return i + bits.TrailingZeros8(found)
+		}
+	}
+	for i < len(text) && t[text[i]] == 0 {
+		i++
+	}
+	return i
 }
 
 // hit notes a secret, if the rule for its shape is on, and returns its end.
@@ -96,6 +168,8 @@ func (s *scanner) hit(sh shape, start, end int) int {
 	if rule := s.r.shapes[sh]; rule != nil {
 		s.hits = append(s.hits, hit{start: start, end: end, rule: rule})
 		s.floor = end
+	} else {
+		s.far = true // it is skipped, white space and all
 	}
 	return end
 }
@@ -125,6 +199,9 @@ func (s *scanner) dash(i int) int {
 		return i + 1
 	}
 	if i-start > longestWord || !s.fresh(start) {
+		return i + 1
+	}
+	if least := i + 1 + shortestBody; least > len(s.text) || run(s.text[:least], i+1, bodySet) < least {
 		return i + 1
 	}
 	for _, p := range prefixes[string(s.text[start:i])] {
@@ -160,6 +237,7 @@ func looksRandom(body []byte) bool {
 // privateKey looks at "-----BEGIN ".
 func (s *scanner) privateKey(i int) int {
 	const begin, end = "-----BEGIN ", "-----END "
+	s.far = true
 	line := s.text[i+len(begin) : min(len(s.text), i+64)]
 	name := bytes.Index(line, []byte("PRIVATE KEY"))
 	close := bytes.Index(line, []byte("-----"))
@@ -193,6 +271,9 @@ func (s *scanner) privateKey(i int) int {
 // colon looks at the colon of a URL with a scheme, of a data URL, or after a name.
 func (s *scanner) colon(i int) int {
 	if s.has(i, "://") {
+		if s.form == urlForm || i == s.floor || !is(s.text[i-1], alnum|dot|dash) {
+			s.far = true // without a scheme an authority goes on over white space
+		}
 		return s.url(i)
 	}
 	if i >= s.floor+4 && s.has(i-4, "data:") {
@@ -208,7 +289,8 @@ func (s *scanner) colon(i int) int {
 	return s.equal(i)
 }
 
-// assignments are names before "=" or ":" whose values are secrets, in lower case.
+// assignments are names before "=" or ":" whose values are secrets, in lower case. Each, and "password" and "pwd" too,
+// ends with a nameEnd.
 var assignments = map[string]struct {
 	shape shape
 	set   class
@@ -229,6 +311,9 @@ func (s *scanner) equal(i int) int {
 	end := i
 	for end > s.floor && i-end < 2 && is(s.text[end-1], space) || end > s.floor && i-end < 2 && s.text[end-1] == '"' {
 		end--
+	}
+	if end == s.floor || !is(s.text[end-1], nameEnd) {
+		return i + 1
 	}
 	start := end
 	for start > s.floor && is(s.text[start-1], alnum) || start > s.floor && s.text[start-1] == '_' {
@@ -262,6 +347,7 @@ func (s *scanner) equal(i int) int {
 // connectionPassword looks at the sign after "password", whose name begins at start, in a connection string:
 // "Server=…;Password=…;" or "host=… user=… password=…".
 func (s *scanner) connectionPassword(i, start int) int {
+	s.far = true
 	before := s.text[max(s.floor, start-200):start]
 	if s.text[i] != '=' || !bytes.HasSuffix(before, []byte(";")) &&
 		!(bytes.HasSuffix(before, []byte(" ")) && (bytes.Contains(before, []byte("host=")) || bytes.Contains(before, []byte("user=")))) {
@@ -319,12 +405,10 @@ func (s *scanner) letterA(i int) int {
 
 // letterB looks at "Bearer token" and "Basic credentials".
 func (s *scanner) letterB(i int) int {
-	fold := func(word string) bool {
-		return len(s.text)-i > len(word)+1 && s.text[i+len(word)] == ' ' && bytes.EqualFold(s.text[i:i+len(word)], []byte(word))
-	}
+	fold := func(word string) bool { return bytes.EqualFold(s.text[i:i+len(word)], []byte(word)) }
 	switch {
-	case len(s.text)-i < 8 || s.text[i+1]|0x20 != 'e' && s.text[i+1]|0x20 != 'a' || !s.fresh(i):
-	case fold("bearer"):
+	case len(s.text)-i < len("bearer x") || !s.fresh(i):
+	case s.text[i+6] == ' ' && fold("bearer"):
 		from := i + len("bearer ")
 		end := from
 		for end < len(s.text) && (is(s.text[end], b64|dot) || s.text[end] == '~') {
@@ -340,7 +424,7 @@ func (s *scanner) letterB(i int) int {
 			}
 			return s.hit(bearer, from, end)
 		}
-	case fold("basic"):
+	case s.text[i+5] == ' ' && fold("basic"):
 		from := i + len("basic ")
 		end := run(s.text, from, b64)
 		if b, err := base64.StdEncoding.DecodeString(string(s.text[from:end])); err == nil && len(b) >= 4 && slices.Contains(b, ':') {

@@ -151,8 +151,11 @@ var prefixes = func() map[string][]prefix {
 	return m
 }()
 
-// longestWord is the length of the longest key of prefixes.
-const longestWord = 7
+const (
+	longestWord  = 7                        // the length of the longest key of prefixes
+	shortestBody = 10                       // the least min of prefixes
+	bodySet      = word | b64 | local | dot // all their sets
+)
 
 // kinds counts which of lower case, upper case and digits are in b.
 func kinds(b []byte) (n int) {

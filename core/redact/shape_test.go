@@ -2,7 +2,9 @@ package redact
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -167,6 +169,56 @@ func TestMembers(t *testing.T) {
 	} {
 		if got := string(r.JSON([]byte(tc.in))); !strings.HasPrefix(got, tc.want) {
 			t.Errorf("%s became %s, want %s…: %s", tc.in, got, tc.want, tc.reason)
+		}
+	}
+}
+
+// TestShortcuts holds the scanner's shortcuts to the tables that they are about.
+func TestShortcuts(t *testing.T) {
+	for key, all := range prefixes {
+		for _, p := range all {
+			if len(key) > longestWord || p.min < shortestBody || p.set&^bodySet != 0 || union([]byte(p.text[len(key):]))&bodySet == 0 {
+				t.Errorf("%s: longestWord, shortestBody and bodySet pass it over", p.text)
+			}
+		}
+	}
+	for name := range assignments {
+		if len(name) > longestAssignment || !is(name[len(name)-1], nameEnd) {
+			t.Errorf("%s: longestAssignment and nameEnd pass it over", name)
+		}
+	}
+}
+
+// TestNear wants the second look at a text, which goes only where something was hidden, to find what a look at all of it
+// finds. A hidden value is a wall for the first look, and none for the second.
+func TestNear(t *testing.T) {
+	r := newDefault(t)
+	parts := []string{
+		"host=x ", "password=", "hunter2", ";", "AccountKey=", "aws_secret_access_key = ", "bearer ", "a://", "://", "@", "corp.com",
+		"email-q7ka@redacted.invalid", "<card:ab>", "+44 20 ", "4539 5787 ", "415-", "sk-", abc80, " ", " ", "\n", ",", ".", "-", "/", "+",
+		strings.Repeat("many words ", 9), strings.Repeat("one,word,", 9), "-----BEGIN PRIVATE" + " KEY-----", "data:a;base64,",
+	}
+	for _, p := range positives {
+		parts = append(parts, p.secret)
+	}
+	for seed := range uint64(5000) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		var text []byte
+		for range 2 + rnd.IntN(12) {
+			text = append(text, parts[rnd.IntN(len(parts))]...)
+		}
+		s := scanner{r: r}
+		for s.scanAll(text); ; {
+			edits := r.settle(text, s.hits, textForm)
+			if len(edits) == 0 {
+				break
+			}
+			text = apply(text, edits)
+			s.scanNear(text, edits)
+			near := r.settle(text, slices.Clone(s.hits), textForm)
+			if all := r.settle(text, r.shapeHits(text, textForm), textForm); !slices.Equal(near, all) {
+				t.Fatalf("seed %d: in %q the second look leads to %v, want %v", seed, text, near, all)
+			}
 		}
 	}
 }

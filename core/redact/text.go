@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sync"
 )
 
 // hit is a secret that was found: the bytes from start to end. Its placeholder is text where that is known already, else
@@ -64,28 +65,46 @@ func stable(b []byte, find func([]byte) []edit) (all []edit) {
 // Each step sees the text that the step before left, with placeholders as things that cannot be cut; and all are done
 // again until nothing is found, so that the result is one in which nothing is found.
 func (r *Redactor) textEdits(text []byte, f form) (all []edit) {
-	for range maxRounds {
+	s := scanner{r: r, form: f}
+	var room *[2][]byte // for the texts that steps leave, in turns
+	var shaped []edit   // by their shapes, in the round before
+	for round := range maxRounds {
 		changed := false
-		step := func(hits []hit) {
+		step := func(hits []hit) []edit {
 			edits := r.settle(text, hits, f)
-			if len(edits) == 0 {
-				return
+			if len(edits) > 0 {
+				changed = true
+				all = compose(all, edits)
+				if room == nil {
+					room = rooms.Get().(*[2][]byte)
+				}
+				room[0], room[1] = room[1], appendEdited(room[0][:0], text, edits)
+				text = room[1]
 			}
-			changed = true
-			all = compose(all, edits)
-			text = apply(text, edits)
+			return edits
 		}
 		step(r.literals.Load().hits(text))
 		for _, rule := range r.patterns {
 			step(patternHits(rule, text))
 		}
-		step(r.shapeHits(text, f))
+		if round == 0 || changed {
+			s.scanAll(text)
+		} else {
+			s.scanNear(text, shaped)
+		}
+		shaped = step(s.hits)
 		if !changed {
 			break
 		}
 	}
+	if room != nil {
+		rooms.Put(room)
+	}
 	return all
 }
+
+// rooms holds buffers of textEdits.
+var rooms = sync.Pool{New: func() any { return new([2][]byte) }}
 
 func patternHits(rule *Rule, text []byte) (hits []hit) {
 	for _, m := range rule.re.FindAllSubmatchIndex(text, -1) {
@@ -112,10 +131,7 @@ func (r *Redactor) settle(text []byte, hits []hit, f form) []edit {
 		}
 		return cmp.Compare(b.end, a.end)
 	})
-	var placed []mark
-	for m := range marks(text, r.named) {
-		placed = append(placed, m)
-	}
+	placed := r.marksNear(text, hits)
 	settled := hits[:0]
 	for _, h := range hits {
 		at := f
@@ -164,6 +180,28 @@ func (r *Redactor) settle(text []byte, hits []hit, f form) []edit {
 		edits[i] = edit{h.start, h.end, h.text}
 	}
 	return edits
+}
+
+// marksNear returns the placeholders in the words, by white space, that hits stand in, of which no placeholder holds any.
+func (r *Redactor) marksNear(text []byte, hits []hit) (placed []mark) {
+	to := 0
+	for _, h := range hits {
+		if h.end <= to {
+			continue
+		}
+		from := max(h.start, to)
+		for from > to && !is(text[from-1], space) {
+			from--
+		}
+		to = h.end
+		for to < len(text) && !is(text[to], space) {
+			to++
+		}
+		for m := range marks(text[from:to], r.named) {
+			placed = append(placed, mark{start: from + m.start, end: from + m.end, fingerprint: m.fingerprint})
+		}
+	}
+	return placed
 }
 
 // insideURL reports whether a URL that began shortly before at goes on there.
