@@ -36,15 +36,17 @@ type File struct {
 	beside  blobs         // what stands beside the file
 	visit   func(outline) // called while the file is read
 	source  blobSource    // asked while the file is read
+	scratch *record       // of the interaction that is read, while the file is
 	unknown []rawMember
 }
 
 // outline is what a tape has to know of an interaction at once.
 type outline struct {
 	// request is the interaction's; JSON in its body is laid out as in the file, and a message list that goes on from
-	// another's holds its own elements only.
+	// another's holds its own elements only. The body is the file's, and must not be changed.
 	request               bareRequest
 	attempt, back, within int
+	hidden                []string // the interaction's
 }
 
 // Summary is what a reviewer wants to know first.
@@ -54,7 +56,7 @@ type Summary struct {
 	Input, Output int64          // tokens, as far as providers said
 	Tools         map[string]int // tool calls by name
 
-	unknown []rawMember
+	unknown, unknownTokens []rawMember
 }
 
 // entry is one interaction: a part of the file's data, or a value that was appended.
@@ -90,14 +92,14 @@ func decodeFile(path string, data []byte) (*File, error) {
 // readFile reads a cassette from data, which it keeps, and the blobs that it names from source. The path is for errors,
 // and its extension says which form the file is in. Visit, unless it is nil, gets the outline of each interaction.
 func readFile(path string, data []byte, source blobSource, visit func(outline)) (*File, error) {
-	f := &File{path: path, data: data, beside: blobs{}, source: source, visit: visit}
+	f := &File{path: path, data: data, beside: blobs{}, source: source, visit: visit, scratch: new(record)}
 	var flaw *flaw
 	if isLines(path) {
 		flaw = f.readLines()
 	} else {
 		flaw = f.readJSON()
 	}
-	f.visit, f.source = nil, nil
+	f.visit, f.source, f.scratch = nil, nil, nil
 	if flaw == nil {
 		return f, nil
 	}
@@ -153,15 +155,15 @@ func (f *File) readLines() *flaw {
 	}
 	want := -1
 	header := true
-	interned := map[string]string{}
+	r := newReader(nil, 0)
+	r.interned = map[string]string{}
 	for len(text) > 0 {
 		line := text
 		if n := bytes.IndexByte(text, '\n'); n >= 0 {
 			line = text[:n+1]
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
-			r := newReader(line, at)
-			r.interned = interned
+			r.reset(line, at)
 			if header {
 				f.header(r, func(name string) bool {
 					if name == "interactions" {
@@ -211,7 +213,7 @@ func (f *File) header(r *reader, interactions func(name string) bool) {
 		case name == "summary":
 			f.Summary = r.summary()
 		default:
-			f.unknown = append(f.unknown, r.unknown())
+			r.unknown(&f.unknown)
 		}
 	}
 	if !version {
@@ -236,11 +238,11 @@ func (r *reader) summary() (s Summary) {
 				case "output":
 					s.Output = r.number("summary.tokens.output", math.MaxInt64)
 				default:
-					r.fail("summary.tokens has an unknown member %s", brief(name))
+					r.unknown(&s.unknownTokens)
 				}
 			}
 		default:
-			s.unknown = append(s.unknown, r.unknown())
+			r.unknown(&s.unknown)
 		}
 	}
 	return s
@@ -261,7 +263,9 @@ func (f *File) readEntry(r *reader) {
 	f.entries = append(f.entries, entry{span: span{from: r.offset()}})
 	r.asked = span{}
 	r.outlineOnly = true
-	rec := r.record()
+	rec := f.scratch
+	r.recordTo(rec)
+	r.outlineOnly = false
 	_, end := r.s.Span()
 	e := &f.entries[index]
 	e.span.to = r.base + end
@@ -275,7 +279,9 @@ func (f *File) readEntry(r *reader) {
 	if rec.in.extends != nil && r.flaw == nil {
 		f.resolve(r, index, rec)
 	}
+	f.checkSpacing(r, e, rec)
 	f.findBlobs(r, rec)
+	rec.in.beside = f.beside
 	if r.flaw != nil {
 		r.flaw.interaction = index + 1
 	} else if f.visit != nil {
@@ -313,6 +319,21 @@ func (f *File) resolve(r *reader, index int, rec *record) {
 	default:
 		f.entries[index].shared = ext.items
 		f.entries[index].list = newList(index, ext.member, from, ext.items, hash, f.data, array.shift(rec.in.at))
+	}
+}
+
+// checkSpacing sees to it that the layouts of bodies do not make much of little: an element that is deep inside takes a
+// line that is many times as long.
+func (f *File) checkSpacing(r *reader, e *entry, rec *record) {
+	for _, s := range []*stored{&rec.in, &rec.out} {
+		bytes, depths := len(s.raw), s.depths
+		if s.extends != nil && e.list != nil {
+			bytes += e.list.before.bytes
+			depths += e.list.before.depths
+		}
+		if space := depths * len(s.layout.indent); space > 4*maxSpace && space > 4*maxSpacing*bytes {
+			r.failAt(s.at, remedyEdit, fmt.Errorf("the layout %s makes %d bytes of spaces from a body of %d", s.layout, space, bytes))
+		}
 	}
 }
 
@@ -369,6 +390,23 @@ func (f *File) Interaction(i int) *Interaction {
 		shared = e.list.append(nil, f.data, e.shared)
 	}
 	return f.read(e).decode(shared)
+}
+
+// asked returns interaction i with what was asked, but without its answer.
+func (f *File) asked(i int) *Interaction {
+	e := &f.entries[i]
+	if e.appended != nil {
+		return e.appended
+	}
+	var shared []byte
+	if e.shared > 0 {
+		shared = e.list.append(nil, f.data, e.shared)
+	}
+	r := newReader(e.span.of(f.data), e.span.from)
+	r.known = []span{e.request, e.answer}
+	rec := r.record()
+	rec.in.beside, rec.out = f.beside, stored{}
+	return rec.decode(shared)
 }
 
 // answered returns interaction i with its answer, but without what was asked.
@@ -456,13 +494,14 @@ func (p *printer) summary(s Summary) {
 	p.name("calls")
 	p.number(int64(s.Calls))
 	p.counts("models", s.Models)
-	if s.Input > 0 || s.Output > 0 {
+	if s.Input > 0 || s.Output > 0 || s.unknownTokens != nil {
 		p.name("tokens")
 		p.open('{')
 		p.name("input")
 		p.number(s.Input)
 		p.name("output")
 		p.number(s.Output)
+		p.unknown(s.unknownTokens)
 		p.close('}')
 	}
 	p.counts("tools", s.Tools)

@@ -30,7 +30,7 @@ type Interaction struct {
 
 	// Hidden are the places of the numbers that were hidden, which no placeholder shows: the name of the body ("request",
 	// "response", "arguments", "result"), for an event of a stream its number, counted from 0, then the path, and for JSON
-	// inside a string the path in it.
+	// inside a string the path in it; at the end the number's fingerprint.
 	Hidden []string
 
 	HTTP *HTTPInteraction

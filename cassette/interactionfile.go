@@ -176,20 +176,29 @@ func (p *printer) failure(f *Failure) {
 // record is an interaction as it stands in a file: all of it but for its bodies, which are decoded on use.
 type record struct {
 	Interaction
-	in, out stored // the bodies of request and answer; what a tool or a function was given, and its result
+	exchange HTTPInteraction // what Interaction.HTTP is, if it is not nil
+	called   FuncInteraction // what Interaction.Func is
+	in, out  stored          // the bodies of request and answer; what a tool or a function was given, and its result
 }
 
 // record reads what printer.interaction wrote.
 func (r *reader) record() *record {
-	rec := &record{Interaction: Interaction{Kind: r.kindAhead(), Ending: bus.EndingComplete}}
+	rec := new(record)
+	r.recordTo(rec)
+	return rec
+}
+
+// recordTo is record, in memory that was used before.
+func (r *reader) recordTo(rec *record) {
+	*rec = record{Interaction: Interaction{Kind: r.kindAhead(), Ending: bus.EndingComplete}}
 	rec.in.layout, rec.out.layout = compact, compact
 	isHTTP := rec.Kind == bus.KindLLM || rec.Kind == bus.KindHTTP
 	if isHTTP {
-		rec.HTTP = &HTTPInteraction{}
+		rec.HTTP = &rec.exchange
 	} else {
-		rec.Func = &FuncInteraction{}
+		rec.Func = &rec.called
 	}
-	input := inputNames(rec.Kind)
+	input, what := inputNames(rec.Kind), string(rec.Kind)
 	for name := range r.members("an interaction") {
 		switch {
 		case name == "kind":
@@ -197,21 +206,20 @@ func (r *reader) record() *record {
 		case r.outcome(rec, name):
 		case isHTTP && r.exchange(rec, name):
 		case isHTTP:
-			rec.unknown = append(rec.unknown, r.unknown())
+			r.unknown(&rec.unknown)
 		case name == "name":
 			rec.Func.Name = r.text(name)
 		case name == "id":
 			rec.Func.ID = r.text(name)
-		case r.value(&rec.in, input, rec.Func.Name, name):
-		case r.value(&rec.out, &resultNames, rec.Func.Name, name):
+		case r.value(&rec.in, input, what, name):
+		case r.value(&rec.out, &resultNames, what, name):
 		default:
-			rec.unknown = append(rec.unknown, r.unknown())
+			r.unknown(&rec.unknown)
 		}
 	}
-	if isHTTP && rec.HTTP.RequestHeader == nil {
+	if isHTTP && rec.HTTP.RequestHeader == nil && !r.outlineOnly {
 		rec.HTTP.RequestHeader = make(http.Header)
 	}
-	return rec
 }
 
 // kindAhead looks for the kind of the interaction that comes next, which says what its other members mean. It stands
@@ -318,7 +326,7 @@ func (r *reader) request(rec *record) {
 		case "body":
 			rec.in = r.body("request.body")
 		default:
-			h.unknownRequest = append(h.unknownRequest, r.unknown())
+			r.unknown(&h.unknownRequest)
 		}
 	}
 }
@@ -349,10 +357,10 @@ func (r *reader) response(rec *record) {
 		case "trailers":
 			h.Trailer = r.header("response.trailers")
 		default:
-			h.unknownResponse = append(h.unknownResponse, r.unknown())
+			r.unknown(&h.unknownResponse)
 		}
 	}
-	if h.ResponseHeader == nil {
+	if h.ResponseHeader == nil && !r.outlineOnly {
 		h.ResponseHeader = make(http.Header)
 	}
 	switch {
@@ -364,16 +372,27 @@ func (r *reader) response(rec *record) {
 }
 
 func (r *reader) header(what string) http.Header {
-	h := make(http.Header)
+	var h http.Header
 	for name := range r.members(what) {
+		var values []string
 		if r.peek() == jsonlex.ArrayStart {
-			h[name] = r.texts(what)
-		} else if text := r.text(what); !r.outlineOnly || name == "Content-Type" {
-			h[name] = []string{text}
+			values = r.texts(what)
+		} else if text := r.text(what); r.keeps(name) {
+			values = []string{text}
 		}
+		if !r.keeps(name) {
+			continue
+		}
+		if h == nil {
+			h = make(http.Header)
+		}
+		h[name] = values
 	}
 	return h
 }
+
+// keeps reports whether a header of that name is wanted.
+func (r *reader) keeps(name string) bool { return !r.outlineOnly || name == "Content-Type" }
 
 func (r *reader) failure() *Failure {
 	f := &Failure{}
@@ -385,10 +404,12 @@ func (r *reader) failure() *Failure {
 			f.TimedOut = r.bool("failure.timeout")
 		case "chain":
 			for range r.items("failure.chain") {
-				f.Chain = append(f.Chain, r.failureLink())
+				if link := r.failureLink(); !r.outlineOnly {
+					f.Chain = append(f.Chain, link)
+				}
 			}
 		default:
-			f.unknown = append(f.unknown, r.unknown())
+			r.unknown(&f.unknown)
 		}
 	}
 	return f
@@ -402,7 +423,7 @@ func (r *reader) failureLink() (link core.ErrorLink) {
 		case "text":
 			link.Text = r.text("text")
 		default:
-			r.fail("an error of failure.chain has an unknown member %s", brief(name))
+			r.failNewer("an error of failure.chain has an unknown member %s", brief(name))
 		}
 	}
 	return link
@@ -422,10 +443,15 @@ func (r *reader) ending() bus.Ending {
 // outline returns the outline of the interaction, whose bodies were not filled in yet.
 func (rec *record) outline() outline {
 	r := requestOf(&rec.Interaction)
-	if r.body = rec.in.raw; rec.in.form != formJSON {
+	switch rec.in.form {
+	case formJSON:
+		r.body = rec.in.raw
+	case formBlob:
+		r.body = rec.in.beside[rec.in.blobs[0]]
+	default:
 		r.body = rec.in.mentioning(nil)
 	}
-	return outline{request: r, attempt: rec.Attempt, back: rec.Back, within: rec.Within}
+	return outline{request: r, attempt: rec.Attempt, back: rec.Back, within: rec.Within, hidden: rec.Hidden}
 }
 
 // decode fills in the bodies. shared is what the request's message list begins with.

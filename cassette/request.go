@@ -88,7 +88,7 @@ type bareRequest struct {
 
 // compared returns a request as it is compared.
 func (c *comparer) compared(h bareRequest) (*match.Request, error) {
-	m := redact.Message{ContentType: h.contentType, Body: h.body, Numbers: h.numbers}
+	m := redact.Message{ContentType: h.contentType, Body: h.body, Numbers: h.numbers, ShowNumbers: true}
 	c.redactor.Message(&m)
 	m.Body = extractBlobs(m.Body, func([]byte) {}) // as a file does
 	if h.kind == bus.KindTool || h.kind == bus.KindFunc {
@@ -98,7 +98,7 @@ func (c *comparer) compared(h bareRequest) (*match.Request, error) {
 	hidden := c.redactor.URL(h.url)
 	u, err := url.Parse(hidden)
 	if err != nil {
-		return nil, fmt.Errorf("the URL of a request cannot be read: %w", err)
+		return nil, fmt.Errorf("the URL of a request cannot be read: %s", brief(hidden))
 	}
 	r := &match.Request{
 		Kind: string(h.kind), Provider: h.provider, Format: h.format, Operation: h.operation,

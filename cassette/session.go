@@ -55,6 +55,7 @@ type Session struct {
 	mu       sync.Mutex
 	problems []error
 	report   Report
+	missed   map[string]bool // texts of misses that the test was told
 	out      map[uint64]bool // Seq of calls that went out, are under way, and will be recorded
 }
 
@@ -258,9 +259,15 @@ func (s *Session) load() error {
 	for fp := range redact.Placeholders(data) {
 		s.redactor.Known(fp) // so that live values take the same
 	}
+	for _, o := range outlines {
+		for _, place := range o.hidden {
+			s.redactor.Known(redact.NumberFingerprint(place))
+		}
+	}
 	if s.mode == Verify {
 		return nil
 	}
+	s.compareRules()
 	if s.tape, err = newTape(s.file, outlines, s.comparer, s.settings.repeatLast); err != nil {
 		fe := &FileError{Path: s.store.path, Err: err, Remedy: remedyEdit}
 		if errors.Is(err, errNormalize) {
@@ -269,6 +276,14 @@ func (s *Session) load() error {
 		return fe
 	}
 	return nil
+}
+
+// compareRules logs which rules are on that were not when the file was recorded.
+func (s *Session) compareRules() {
+	added := slices.DeleteFunc(s.redactor.Rules(), func(name string) bool { return slices.Contains(s.file.Rules, name) })
+	if s.t != nil && len(added) > 0 {
+		s.t.Logf("cassette %s was recorded without the redaction rules %s, so that what they hide may stand in it; record it again: %s", s.store.path, enumerate(added), s.command())
+	}
 }
 
 // missing is the error of a mode that cannot do without a file.

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"mime"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -19,9 +18,13 @@ type Message struct {
 	// Masked says that values which are hidden wherever they stand stood in bytes that are no text, and were overwritten
 	// there: with as many x, so that offsets and lengths hold. A checksum may not.
 	Masked bool
-	// Numbers are the places of the numbers in Body that are hidden. A number's place is its path; in a stream it
-	// follows the number of the event, counted from 0, and in a string that is JSON itself that string's place.
+	// Numbers are the places of the numbers in Body that are hidden, each followed by a space and the number's fingerprint,
+	// unless its rule is Opaque. A place is a path; in a stream the number of the event, counted from 0, stands before it,
+	// and in a string that is JSON itself that string's place.
 	Numbers []string
+	// ShowNumbers has placeholders stand in the place of hidden numbers, "<number:q7>", of those too that are in Numbers:
+	// for comparing. The list stays as it is then.
+	ShowNumbers bool
 }
 
 // Body returns a message body with its secrets hidden, by the rules of its content type: JSON, JSON lines, a stream of
@@ -38,11 +41,11 @@ func (r *Redactor) Body(contentType string, b []byte) []byte {
 // under the names of the caller's rules. It replaces m.Body, and adds the places of the numbers that it hides to
 // m.Numbers; numbers at places that are in the list are left alone.
 func (r *Redactor) Message(m *Message) {
-	m.Body = edited(m.Body, r.bodyEdits(m, &m.Numbers))
+	m.Body = edited(m.Body, r.bodyEdits(m, newNumbers(&m.Numbers, m.ShowNumbers)))
 }
 
-// bodyEdits hides the secrets of m's body; the numbers too if there is a list for their places.
-func (r *Redactor) bodyEdits(m *Message, places *[]string) []edit {
+// bodyEdits hides the secrets of m's body; the numbers too if n is not nil.
+func (r *Redactor) bodyEdits(m *Message, n *numbers) []edit {
 	b := m.Body
 	if len(b) == 0 {
 		return nil
@@ -56,7 +59,7 @@ func (r *Redactor) bodyEdits(m *Message, places *[]string) []edit {
 		return r.multipartEdits(m, boundary)
 	}
 	if media == eventstream.ContentType {
-		return r.frameEdits(b, m.Deltas, places)
+		return r.frameEdits(b, m, n)
 	}
 	if !utf8.Valid(b) && !isText(media) {
 		edits := r.binaryEdits(b)
@@ -68,19 +71,16 @@ func (r *Redactor) bodyEdits(m *Message, places *[]string) []edit {
 		return stable(b, func(b []byte) []edit { return r.pairEdits(b, "&") })
 	case media == "text/event-stream" || isEvents(b):
 		events, rest := serverSent(b)
-		edits := r.streamEdits(events, m.Deltas, places)
+		edits := r.streamEdits(events, m, n)
 		for _, line := range rest {
 			edits = append(edits, shift(r.textEdits(b[line.start:line.end], textForm), line.start)...)
 		}
 		return inOrder(edits) // a line between those of one event's data may be inside an edit of it
 	}
 	if events, ok := lines(b); ok {
-		return r.streamEdits(events, m.Deltas, places)
+		return r.streamEdits(events, m, n)
 	}
-	w := walk{r: r, b: b, form: textForm}
-	if places != nil {
-		w.numbers = &numbers{places: places}
-	}
+	w := walk{r: r, b: b, form: textForm, numbers: n, masked: &m.Masked}
 	if edits, ok := w.edit(); ok {
 		return edits
 	}
@@ -104,6 +104,3 @@ func isText(media string) bool {
 	return strings.HasPrefix(media, "text/") || media == "application/x-www-form-urlencoded" ||
 		strings.HasSuffix(media, "json") || strings.HasSuffix(media, "xml") || strings.HasSuffix(media, "javascript")
 }
-
-// eventPrefix is what stands before the paths of an event's numbers.
-func eventPrefix(i int) string { return strconv.Itoa(i) + " " }

@@ -10,23 +10,23 @@ import (
 
 // frameEdits hides the secrets of a stream of Amazon's frames, whose payloads are JSON. A frame in which something is
 // hidden is put together anew. What follows the last whole frame is text.
-func (r *Redactor) frameEdits(b []byte, deltas *Deltas, places *[]string) (edits []edit) {
+func (r *Redactor) frameEdits(b []byte, m *Message, n *numbers) (edits []edit) {
 	var frames []eventstream.Frame
 	var ends []int
 	var chunks []span // where the payloads hold an event in base64
 	var events []event
 	at := 0
 	for {
-		f, n, err := eventstream.Next(b[at:])
+		f, size, err := eventstream.Next(b[at:])
 		if err != nil {
 			break
 		}
-		at += n
+		at += size
 		chunk, data := chunkOf(f.Payload)
 		frames, ends, chunks = append(frames, f), append(ends, at), append(chunks, chunk)
 		events = append(events, event{data: data})
 	}
-	r.hideEvents(events, deltas, places)
+	r.hideEvents(events, m, n)
 	start := 0
 	for i, f := range frames {
 		if ev := events[i]; len(ev.edits) > 0 {

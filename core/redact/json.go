@@ -92,6 +92,7 @@ type walk struct {
 	form    form
 	depth   int      // how many strings that are JSON the text stands in
 	numbers *numbers // nil where numbers are left alone
+	masked  *bool    // set where bytes that are no text are overwritten; nil where nobody asks
 	pieces  *pieces  // nil outside of streams
 	lex     jsonlex.Scanner
 	stack   []spot
@@ -162,10 +163,11 @@ func (w *walk) walk() (edits []edit, ok bool) {
 			w.stack = append(w.stack, next)
 		case jsonlex.Number:
 			w.pieces.scalar(&next, w, lex.Raw())
-			if rule := next.path; rule != nil || next.field != nil && next.field.kind == fieldRule {
-				if rule == nil {
-					rule = next.field
-				}
+			rule := next.path
+			if rule == nil && next.field != nil && next.field.kind == fieldRule {
+				rule = next.field
+			}
+			if rule != nil || w.numbers != nil && len(w.numbers.list.hidden) > 0 {
 				w.number(rule, &next, start, end)
 			}
 		case jsonlex.True, jsonlex.False:
@@ -211,14 +213,27 @@ func (w *walk) stringEdits(next *spot, s []byte, at int, escaped bool) []edit {
 
 // innerEdits hides the secrets of a string that may be JSON itself.
 func (w *walk) innerEdits(next *spot, s []byte) []edit {
+	if edits, ok := w.base64Edits(s); ok {
+		return edits
+	}
 	if w.numbers == nil || w.depth == maxInner || !looksLikeJSON(s) {
 		return w.r.stringEdits(s, w.form, w.depth)
 	}
-	inner := walk{r: w.r, b: s, form: w.form, depth: w.depth + 1, numbers: w.numbers.inside(w.placeOf(next))}
+	inner := walk{r: w.r, b: s, form: w.form, depth: w.depth + 1, numbers: w.numbers.inside(w.placeOf(next)), masked: w.masked}
 	if edits, ok := inner.edit(); ok {
 		return edits
 	}
 	return w.r.proseEdits(s, w.form, w.depth)
+}
+
+// numberedEdits hides the secrets of a text that may be JSON, and the numbers in it.
+func (r *Redactor) numberedEdits(text []byte, n *numbers) []edit {
+	if n != nil && looksLikeJSON(text) {
+		if edits, ok := (walk{r: r, b: text, form: textForm, depth: 1, numbers: n}).edit(); ok {
+			return edits
+		}
+	}
+	return r.stringEdits(text, textForm, 0)
 }
 
 // cut reports whether the text, which is not JSON, would be if it went on: then it hides what it must in what follows

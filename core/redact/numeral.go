@@ -3,42 +3,90 @@ package redact
 import (
 	"crypto/sha256"
 	"slices"
+	"strings"
 )
 
-// numbers hides the numbers of one body that a user's rule names. A hidden number is a number too: what was hidden
-// shows in the list of its places only.
+// numbers hides the numbers of one body that a user's rule names. A hidden number is a number too: that it was hidden
+// shows in the list of its places only, with its fingerprint.
 type numbers struct {
-	places *[]string // of the numbers that are hidden, those of earlier times included
-	prefix string    // of every path: where a string that is JSON itself stands, and a space
+	list   *numberList
+	prefix string // of every path: where a string that is JSON itself stands, and a space
+}
+
+// numberList is what one body's numbers have in common.
+type numberList struct {
+	places *[]string         // of the numbers that are hidden, those of earlier times included
+	hidden map[string]string // fingerprints by places, "" for an opaque rule
+	shown  bool              // placeholders take the numbers' places
+}
+
+func newNumbers(places *[]string, shown bool) *numbers {
+	list := &numberList{places: places, shown: shown}
+	for _, place := range *places {
+		if list.hidden == nil {
+			list.hidden = make(map[string]string)
+		}
+		fingerprint := NumberFingerprint(place)
+		list.hidden[strings.TrimSuffix(place, " "+fingerprint)] = fingerprint
+	}
+	return &numbers{list: list}
 }
 
 // inside returns numbers for the JSON in the string at path.
-func (n *numbers) inside(path string) *numbers {
-	return &numbers{places: n.places, prefix: n.prefix + path + " "}
-}
+func (n *numbers) inside(path string) *numbers { return &numbers{n.list, n.prefix + path + " "} }
+
+// numberName is the name of a number's placeholder.
+const numberName = "number"
 
 // number hides the number at next, which stands at w.b[start:end].
 func (w *walk) number(rule *Rule, next *spot, start, end int) {
-	if w.numbers == nil {
+	n := w.numbers
+	if n == nil {
 		return
 	}
-	place := w.numbers.prefix + w.placeOf(next)
-	if slices.Contains(*w.numbers.places, place) {
+	place := n.prefix + w.placeOf(next)
+	fingerprint, hidden := n.list.hidden[place]
+	switch {
+	case !hidden && rule == nil:
 		return
+	case !hidden && !rule.opaque:
+		fingerprint = w.r.ledger.fingerprint(w.b[start:end])
 	}
-	*w.numbers.places = append(*w.numbers.places, place)
-	w.edits = append(w.edits, edit{start, end, otherNumber(rule, w.b[start:end])})
+	switch {
+	case n.list.shown:
+		text := "<" + numberName + ">"
+		if fingerprint != "" {
+			text = "<" + numberName + ":" + fingerprint + ">"
+		}
+		if w.depth == 0 { // else it stands in a string already
+			text = `"` + text + `"`
+		}
+		w.edits = append(w.edits, edit{start, end, text})
+	case !hidden:
+		if fingerprint != "" {
+			place += " " + fingerprint
+		}
+		*n.list.places = append(*n.list.places, place)
+		w.edits = append(w.edits, edit{start, end, otherNumber(w.b[start:end], fingerprint)})
+	}
 }
 
-// otherNumber returns a number as long as number, with a sign, a point and an exponent at the same places. It is made
-// from ten bits of number's fingerprint, as much as a placeholder shows of a value of digits, or from nothing where the
-// rule is opaque.
-func otherNumber(rule *Rule, number []byte) string {
-	seed := rule.name
-	if !rule.opaque {
-		seed = WholeFingerprint(number)[:shortFingerprint]
+func isFingerprint(s string) bool {
+	return len(s) >= shortFingerprint && run([]byte(s), 0, fpChar) == len(s)
+}
+
+// NumberFingerprint returns the fingerprint at the end of a place of [Message.Numbers]; "" when its rule is Opaque.
+func NumberFingerprint(place string) string {
+	if last := place[strings.LastIndexByte(place, ' ')+1:]; isFingerprint(last) {
+		return last
 	}
-	digits := sha256.Sum256([]byte(seed))
+	return ""
+}
+
+// otherNumber returns a number as long as number, with a sign, a point and an exponent at the same places, made from its
+// fingerprint.
+func otherNumber(number []byte, fingerprint string) string {
+	digits := sha256.Sum256([]byte(fingerprint))
 	other := slices.Clone(number)
 	first := true
 	for i, c := range number {

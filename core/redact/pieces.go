@@ -71,8 +71,9 @@ type piece struct {
 	event      int
 	start, end int // of its inside, in the event's data
 	escaped    bool
-	text       []byte // unescaped
-	found      []edit // of text, what it shows by itself
+	text       []byte   // unescaped
+	found      []edit   // of text, what it shows by itself
+	numbers    *numbers // for JSON in the text that begins here
 }
 
 // assembled is a text that came in pieces.
@@ -157,6 +158,9 @@ func (p *pieces) add(next *spot, w *walk, s []byte, at int, escaped bool, found 
 		end = at + rawLen(w.b[at:], len(s))
 	}
 	x := piece{event: p.event, start: at, end: end, escaped: escaped, text: s, found: found}
+	if w.numbers != nil {
+		x.numbers = w.numbers.inside(w.placeOf(next))
+	}
 	if escaped {
 		x.text = bytes.Clone(s) // which stands in a buffer
 	}
@@ -284,7 +288,7 @@ func (a *assembled) hide(p *pieces, events []event) (hidden bool) {
 	constant := a.constant()
 	text := a.text((*piece).whole)
 	if a.pieces[0].node > 0 && p.deltas != nil || !constant && looksLikeJSON(text) && jsonlex.Valid(text) {
-		spread(p.r.stringEdits(text, textForm, 0))
+		spread(p.r.numberedEdits(text, a.pieces[0].numbers))
 		return hidden
 	}
 	at := 0

@@ -35,7 +35,7 @@ type Redactor struct {
 func New(rules ...Rule) (*Redactor, error) {
 	r := &Redactor{fields: make(map[string]*Rule), ledger: &ledger{}, memory: &memory{}}
 	var values []literal
-	named := map[string]bool{credentialName: true, signatureName: true}
+	named := map[string]bool{credentialName: true, signatureName: true, numberName: true}
 	var paths [2][]string
 	rules = slices.Clone(rules)
 	for i := range rules {

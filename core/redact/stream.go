@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/mixtape-go/mixtape/internal/jsonlex"
 )
@@ -99,9 +100,9 @@ func serverSent(b []byte) (events []event, rest []part) {
 	return events, rest
 }
 
-// streamEdits hides the secrets of a stream.
-func (r *Redactor) streamEdits(events []event, deltas *Deltas, places *[]string) (edits []edit) {
-	r.hideEvents(events, deltas, places)
+// streamEdits hides the secrets of the stream that m is.
+func (r *Redactor) streamEdits(events []event, m *Message, n *numbers) (edits []edit) {
+	r.hideEvents(events, m, n)
 	for _, ev := range events {
 		edits = append(edits, spread(ev.edits, ev.parts)...)
 	}
@@ -109,12 +110,17 @@ func (r *Redactor) streamEdits(events []event, deltas *Deltas, places *[]string)
 }
 
 // hideEvents finds the edits that hide the secrets of events, in each of them and in the texts that come in pieces.
-func (r *Redactor) hideEvents(events []event, deltas *Deltas, places *[]string) {
-	p := &pieces{r: r, deltas: deltas}
+func (r *Redactor) hideEvents(events []event, m *Message, n *numbers) {
+	p := &pieces{r: r, deltas: m.Deltas}
 	for i := range events {
 		ev := &events[i]
 		p.begin(i)
-		if !r.eventEdits(ev, i, p, places) {
+		w := walk{r: r, b: ev.data, form: textForm, pieces: p, masked: &m.Masked}
+		if n != nil {
+			w.numbers = &numbers{n.list, strconv.Itoa(i) + " "}
+		}
+		var ok bool
+		if ev.edits, ok = w.edit(); !ok {
 			p.begin(i) // nothing of what was read as JSON holds
 			p.plain(ev.data, r.proseEdits(ev.data, textForm, 0))
 		}
@@ -124,16 +130,6 @@ func (r *Redactor) hideEvents(events []event, deltas *Deltas, places *[]string) 
 	for i := range events {
 		events[i].edits = inOrder(events[i].edits)
 	}
-}
-
-// eventEdits hides the secrets of an event's JSON. It returns false when that is none.
-func (r *Redactor) eventEdits(ev *event, i int, p *pieces, places *[]string) (ok bool) {
-	w := walk{r: r, b: ev.data, form: textForm, pieces: p}
-	if places != nil {
-		w.numbers = &numbers{places: places, prefix: eventPrefix(i)}
-	}
-	ev.edits, ok = w.edit()
-	return ok
 }
 
 // inOrder sorts edits. Of two that touch the first stays, and covers both.
