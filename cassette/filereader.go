@@ -30,6 +30,7 @@ type reader struct {
 	names    []string          // of the objects that are open
 
 	asked       span   // the member "request" of the interaction that was read last, or what a tool or function was given
+	depths      int    // of the array or object that raw read last: how deep its tokens stand in it, summed up
 	known       []span // arrays and objects that were read before, and need not be read again
 	answerOnly  bool   // what was asked is of no interest
 	outlineOnly bool   // what an outline leaves out is checked, and need not be returned
@@ -39,11 +40,22 @@ func newReader(data []byte, base int) *reader {
 	return &reader{s: jsonlex.New(data), data: data, base: base}
 }
 
+// reset makes r read data, which it may go on to after a text without a flaw.
+func (r *reader) reset(data []byte, base int) {
+	r.s.Reset(data)
+	r.data, r.base, r.held = data, base, false
+}
+
 // offset returns where the current token begins.
 func (r *reader) offset() int { start, _ := r.s.Span(); return r.base + start }
 
 func (r *reader) fail(format string, args ...any) {
 	r.failAt(r.offset(), remedyEdit, fmt.Errorf(format, args...))
+}
+
+// failNewer is fail for what a later version may have written.
+func (r *reader) failNewer(format string, args ...any) {
+	r.failAt(r.offset(), remedyNewer, fmt.Errorf(format, args...))
 }
 
 func (r *reader) failAt(at int, remedy string, err error) {
@@ -175,6 +187,7 @@ func (r *reader) items(what string) iter.Seq[int] {
 func (r *reader) raw() []byte {
 	k := r.next()
 	start, end := r.s.Span()
+	r.depths = 0
 	if k == jsonlex.ObjectStart || k == jsonlex.ArrayStart {
 		for _, known := range r.known {
 			if known.from == r.base+start {
@@ -183,20 +196,25 @@ func (r *reader) raw() []byte {
 				return r.data[start:end:end]
 			}
 		}
-		for depth := r.s.Depth(); r.s.Depth() >= depth; {
+		for around := r.s.Depth() - 1; r.s.Depth() > around; {
 			if r.next() == jsonlex.Invalid {
 				return nil
 			}
+			r.depths += r.s.Depth() - around
 		}
 		_, end = r.s.Span()
 	}
 	return r.data[start:end:end]
 }
 
-// unknown reads the value of a member that this version does not know.
-func (r *reader) unknown() rawMember {
-	name := r.name
-	return rawMember{name: name, value: r.raw()}
+// unknown reads the value of a member that this version does not know, and adds it to the list. Where all that counts is
+// whether there are any, it keeps the first.
+func (r *reader) unknown(list *[]rawMember) {
+	m := rawMember{name: r.name}
+	m.value = r.raw()
+	if !r.outlineOnly || len(*list) == 0 {
+		*list = append(*list, m)
+	}
 }
 
 // text reads a string of Unicode text, or one of other bytes that stands as {"base64": …}.
@@ -229,7 +247,7 @@ func (r *reader) string(what string) []byte {
 	if !r.s.Escaped() {
 		return raw[1 : len(raw)-1]
 	}
-	b := jsonlex.AppendUnquoted(nil, raw)
+	b := jsonlex.AppendUnquoted(make([]byte, 0, len(raw)), raw)
 	if !utf8.Valid(b) {
 		r.fail("%s holds half of a surrogate pair, which no text can", what)
 		return nil
@@ -270,7 +288,9 @@ func (r *reader) bool(what string) bool {
 func (r *reader) numbers(what string, limit int64) []int64 {
 	list := []int64{}
 	for range r.items(what) {
-		list = append(list, r.number(what, limit))
+		if n := r.number(what, limit); !r.outlineOnly {
+			list = append(list, n)
+		}
 	}
 	return list
 }

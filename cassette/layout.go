@@ -30,6 +30,13 @@ var (
 
 const maxIndent = 8
 
+// A layout is noted where white space comes to maxSpace bytes at most, or to maxSpacing bytes for each other one. A reader
+// estimates it, at four times as much at worst.
+const (
+	maxSpace   = 16 << 20
+	maxSpacing = 4
+)
+
 func indented(indent string) layout { return layout{indent: indent, comma: ",", colon: ": "} }
 
 // String returns the name that stands in the file.
@@ -86,6 +93,9 @@ func layoutOf(data []byte) (l layout, text []byte, ok bool) {
 	text = appendCompact(nil, data)
 	if l == compact {
 		return l, text, len(text) == len(data)
+	}
+	if space := len(data) - len(text); space > maxSpace && space > maxSpacing*len(text) {
+		return l, text, false
 	}
 	again := l.append(make([]byte, 0, len(data)), text)
 	return l, text, bytes.Equal(again, data)

@@ -45,17 +45,26 @@ type span struct{ from, to int }
 
 func (s span) of(text []byte) []byte { return text[s.from:s.to] }
 
-// arrayIn finds the array that an object's member holds. ok is false when text is no object with just one such member.
+// arrayIn finds the array that an object's member holds. ok is false when text is no object with just one such member,
+// however its name is escaped.
 func arrayIn(text []byte, member string) (array span, ok bool) {
 	s := jsonlex.New(text)
-	quoted := jsonlex.AppendQuoted(nil, []byte(member))
+	var unquoted []byte
+	is := func() bool {
+		raw := s.Raw()
+		if !s.Escaped() {
+			return string(raw[1:len(raw)-1]) == member
+		}
+		unquoted = jsonlex.AppendUnquoted(unquoted[:0], raw)
+		return string(unquoted) == member
+	}
 	for {
 		switch k := s.Next(); {
 		case k == jsonlex.Invalid:
 			return array, false
 		case k == jsonlex.End:
 			return array, ok
-		case k == jsonlex.Name && s.Depth() == 1 && bytes.Equal(s.Raw(), quoted):
+		case k == jsonlex.Name && s.Depth() == 1 && is():
 			if ok || s.Next() != jsonlex.ArrayStart {
 				return array, false
 			}
@@ -72,9 +81,9 @@ func arrayIn(text []byte, member string) (array span, ok bool) {
 }
 
 // elements yields the elements of an array that stand between at, where one begins or a comma stands before it, and end,
-// where the array ends.
-func elements(data []byte, at, end int) iter.Seq[span] {
-	return func(yield func(span) bool) {
+// where the array ends; and of each how deep its tokens stand in it, summed up.
+func elements(data []byte, at, end int) iter.Seq2[span, int] {
+	return func(yield func(span, int) bool) {
 		var s jsonlex.Scanner
 		for {
 			for at < end && bytes.IndexByte([]byte(", \t\r\n"), data[at]) >= 0 {
@@ -84,11 +93,13 @@ func elements(data []byte, at, end int) iter.Seq[span] {
 				return
 			}
 			s.Reset(data[at:end])
+			depths := 0
 			for more := true; more; more = s.Depth() > 0 {
 				s.Next()
+				depths += s.Depth()
 			}
 			_, n := s.Span()
-			if !yield(span{at, at + n}) {
+			if !yield(span{at, at + n}, depths) {
 				return
 			}
 			at += n
@@ -130,7 +141,10 @@ func (p *printer) share(text []byte, format string, refs *references) []byte {
 	if !ok {
 		return text
 	}
-	items := slices.Collect(elements(text, array.from+1, array.to-1))
+	var items []span
+	for item := range elements(text, array.from+1, array.to-1) {
+		items = append(items, item)
+	}
 	ext, ok := refs.add(text, member, items)
 	if !ok {
 		return text
@@ -197,7 +211,7 @@ func (r *reader) extends(what string) *extends {
 		case "hash":
 			e.hash = r.text(what + ".hash")
 		default:
-			r.fail("%s has an unknown member %s", what, brief(name))
+			r.failNewer("%s has an unknown member %s", what, brief(name))
 		}
 	}
 	if e.member == "" || e.back == 0 || e.items == 0 || e.hash == "" {
@@ -223,20 +237,29 @@ func (e *extends) join(text, shared []byte) []byte {
 type list struct {
 	index  int // of the interaction
 	member string
-	from   *list // itself when all elements are its own
-	jump   *list // one that from goes on from, or from, such that a few jumps lead to any of them
-	depth  int   // how many lists it goes on from
-	shared int   // how many elements are from's; more than from shares
-	own    int   // how many are its own
-	inside span  // of the array that holds its own, in the file
+	from   *list  // itself when all elements are its own
+	jump   *list  // one that from goes on from, or from, such that a few jumps lead to any of them
+	depth  int    // how many lists it goes on from
+	shared int    // how many elements are from's; more than from shares
+	own    int    // how many are its own
+	before extent // of those that are from's
+	inside span   // of the array that holds its own, in the file
+	depths int    // of the extent of its own
 	stops  []stop
+}
+
+// extent is how much elements come to.
+type extent struct {
+	bytes  int // in the file
+	depths int // how deep their tokens stand in them, summed up
 }
 
 // stop is a place before an element of a list.
 type stop struct {
-	items int       // how many of the list's own elements stand before it
-	at    int       // in the file
-	hash  chainHash // of all elements before; of none at the beginning of a list that shares none
+	items  int       // how many of the list's own elements stand before it
+	at     int       // in the file
+	depths int       // of the extent of the own elements before
+	hash   chainHash // of all elements before; of none at the beginning of a list that shares none
 }
 
 // stopDistance is how many bytes stand between two stops, and one element more.
@@ -259,25 +282,37 @@ func (l *list) holding(n int) *list {
 // hash returns the hash of the first n elements, n > 0.
 func (l *list) hash(data []byte, n int) chainHash {
 	l = l.holding(n)
-	at := sort.Search(len(l.stops), func(i int) bool { return l.shared+l.stops[i].items > n }) - 1
-	s := l.stops[at]
+	s := l.stops[sort.Search(len(l.stops), func(i int) bool { return l.shared+l.stops[i].items > n })-1]
+	if l.shared+s.items == n {
+		return s.hash
+	}
 	var text []byte
-	for item := range elements(data, s.at, l.inside.to) {
-		if l.shared+s.items == n {
-			break
-		}
+	for item, depths := range elements(data, s.at, l.inside.to) {
 		text = compact.append(text[:0], item.of(data))
-		s = l.after(s, text, item.to)
+		if s = l.after(s, text, item.to, depths); l.shared+s.items == n {
+			break // before the next is looked at, which may be long
+		}
 	}
 	return s.hash
 }
 
-// after returns the place behind an element that stands at s, whose text is text and which ends at end.
-func (l *list) after(s stop, text []byte, end int) stop {
-	if l.shared+s.items == 0 {
-		return stop{1, end, firstHash(text)}
+// extent returns the extent of the first n elements, n > 0, or of a few more.
+func (l *list) extent(n int) extent {
+	l = l.holding(n)
+	own := extent{l.inside.to - l.inside.from, l.depths}
+	if at := sort.Search(len(l.stops), func(i int) bool { return l.shared+l.stops[i].items >= n }); at < len(l.stops) {
+		own = extent{l.stops[at].at - l.inside.from, l.stops[at].depths}
 	}
-	return stop{s.items + 1, end, s.hash.next(text)}
+	return extent{l.before.bytes + own.bytes, l.before.depths + own.depths}
+}
+
+// after returns the place behind an element that stands at s, whose text is text and which ends at end.
+func (l *list) after(s stop, text []byte, end, depths int) stop {
+	next := stop{s.items + 1, end, s.depths + depths, firstHash(text)}
+	if l.shared+s.items > 0 {
+		next.hash = s.hash.next(text)
+	}
+	return next
 }
 
 // newList makes the list whose own elements stand in array, in the file data, after the first shared of from, whose hash
@@ -295,17 +330,18 @@ func newList(index int, member string, from *list, shared int, hash chainHash, d
 			l.jump = j.jump
 		}
 		s.hash = hash
+		l.before = l.from.extent(shared)
 	}
 	l.stops = []stop{s}
 	var text []byte
-	for item := range elements(data, s.at, l.inside.to) {
+	for item, depths := range elements(data, s.at, l.inside.to) {
 		text = compact.append(text[:0], item.of(data))
-		s = l.after(s, text, item.to)
+		s = l.after(s, text, item.to, depths)
 		if s.at-l.stops[len(l.stops)-1].at >= stopDistance {
 			l.stops = append(l.stops, s)
 		}
 	}
-	l.own = s.items
+	l.own, l.depths = s.items, s.depths
 	return l
 }
 

@@ -392,7 +392,7 @@ func (r *reader) stream(what string) (s stored) {
 		case name == "cuts":
 			s.cuts = r.numbers(what+".cuts", math.MaxInt32)
 		default:
-			s.unknown = append(s.unknown, r.unknown())
+			r.unknown(&s.unknown)
 		}
 	}
 	s.framing.layout = s.layout
@@ -403,7 +403,7 @@ func (r *reader) stream(what string) (s stored) {
 		r.failAt(at, remedyEdit, fmt.Errorf("%s.layout must be one of a single line, not %s", what, s.layout))
 	case s.form == formEvents:
 		inner := newReader(s.raw, s.at)
-		s.framing.append(nil, inner)
+		s.framing.check(inner)
 		if inner.flaw != nil && r.flaw == nil {
 			r.flaw = inner.flaw
 		}
@@ -413,15 +413,25 @@ func (r *reader) stream(what string) (s stored) {
 
 // append reads a list of events and appends the stream that they make.
 func (f framing) append(dst []byte, r *reader) []byte {
+	var e event
 	for range r.items("events") {
-		dst = f.appendEvent(dst, f.readEvent(r))
+		e = f.readEvent(r, e[:0])
+		dst = f.appendEvent(dst, e)
 	}
 	return dst
 }
 
-// readEvent reads one event. Members that are not known are refused here, since the bytes of the stream are made from
-// them.
-func (f framing) readEvent(r *reader) (e event) {
+// check reads a list of events.
+func (f framing) check(r *reader) {
+	var e event
+	for range r.items("events") {
+		e = f.readEvent(r, e[:0])
+	}
+}
+
+// readEvent appends the fields of one event to e, which is empty. Members that are not known are refused here, since the
+// bytes of the stream are made from them.
+func (f framing) readEvent(r *reader, e event) event {
 	data := 0
 	for name := range r.members("an event") {
 		fd := field{name: name}
@@ -443,7 +453,7 @@ func (f framing) readEvent(r *reader) (e event) {
 				r.fail("an event's %s holds a line break", name)
 			}
 		default:
-			r.fail("an event has an unknown member %s", brief(name))
+			r.failNewer("an event has an unknown member %s", brief(name))
 			return nil
 		}
 		if f.kind == framingNDJSON && name != "data" && name != "raw" {

@@ -37,13 +37,13 @@ type recordedCall struct {
 // serve marks c served, and what was made inside of it as not to be waited for.
 func (c *recordedCall) serve() {
 	c.served = true
-	c.cover()
-}
-
-func (c *recordedCall) cover() {
-	for _, i := range c.inside {
-		i.covered = true
-		i.cover()
+	for left := slices.Clone(c.inside); len(left) > 0; {
+		inner := left[len(left)-1]
+		left = left[:len(left)-1]
+		if !inner.covered { // else so is what is inside of it
+			inner.covered = true
+			left = append(left, inner.inside...)
+		}
 	}
 }
 
@@ -104,30 +104,56 @@ func newTape(f *File, outlines []outline, c *comparer, repeatLast bool) (*tape, 
 	return t, nil
 }
 
+// maxRead is how many bytes of bodies a tape reads more than there are in its file: one that has blobs beside it, or that
+// cannot read a message list by its new part only, may name the same bytes again and again.
+const maxRead = 1 << 30
+
 // keys returns the keys of all interactions. That of a turn of a conversation costs what the turn has of its own.
 func (t *tape) keys(outlines []outline) ([]match.Hash, error) {
 	keys := make([]match.Hash, len(outlines))
-	goOn := map[int][]int{} // the interactions that go on from one's message list
+	whole := make([]bool, len(outlines)) // the key is known, and nothing goes on from it
+	goOn := map[int][]int{}              // the interactions that go on from one's message list
 	type visit struct {
 		index int
 		from  match.Mark
 	}
 	var next []visit
+	read := 0
 	for i, o := range outlines {
 		e := &t.file.entries[i]
 		goesOn := e.shared > 0
+		layout, err := t.comparer.layout(o.request.format)
+		if err != nil {
+			return nil, fmt.Errorf("interaction %d: %w", i+1, err)
+		}
 		asked := o.request
-		if t.comparer.needsAll(asked, goesOn) {
-			asked, goesOn = requestOf(t.file.Interaction(i)), false
+		if t.comparer.needsAll(asked, goesOn) || goesOn && !layout.HasMessages(e.list.member) {
+			whole[i] = true
+		} else if goesOn {
+			from := e.list.from.index
+			whole[i] = whole[from] || t.outlines[from].Layout != layout
+		}
+		if whole[i] {
+			asked = requestOf(t.file.asked(i))
+		}
+		if read += len(asked.body); read-len(t.file.data) > maxRead {
+			return nil, fmt.Errorf("interaction %d: the requests up to here come to %d bytes, in a file of %d; that is too much to compare",
+				i+1, read, len(t.file.data))
 		}
 		r, err := t.comparer.compared(asked)
 		if err != nil {
 			return nil, fmt.Errorf("interaction %d: %w", i+1, err)
 		}
 		t.outlines[i] = r
-		if goesOn {
+		switch {
+		case whole[i]:
+			keys[i] = t.matcher.Key(r)
+			if goesOn {
+				r.Body = o.request.body // all of it would be many times the file
+			}
+		case goesOn && !t.matcher.IgnoresMessages(layout):
 			goOn[e.list.from.index] = append(goOn[e.list.from.index], i)
-		} else {
+		default:
 			next = append(next, visit{index: i})
 		}
 	}
@@ -136,20 +162,20 @@ func (t *tape) keys(outlines []outline) ([]match.Hash, error) {
 	for len(next) > 0 {
 		v := next[len(next)-1]
 		next = next[:len(next)-1]
-		var marks []match.Mark
-		keys[v.index], marks = series.Key(t.outlines[v.index], v.from)
 		children := goOn[v.index]
-		if len(children) == 0 && v.from.Items() == 0 {
-			continue
-		}
-		if n := len(marks); n > 0 {
-			t.ends[marks[n-1].Chain()] = append(t.ends[marks[n-1].Chain()], v.index)
-		}
 		// The last one on the stack comes first, and must be the one that goes on from the latest place.
 		slices.SortStableFunc(children, func(a, b int) int { return cmp.Compare(t.file.entries[a].shared, t.file.entries[b].shared) })
-		for _, c := range children {
-			own := t.file.entries[c].shared - v.from.Items()
-			next = append(next, visit{c, marks[own-1]})
+		at := make([]int, len(children))
+		for n, c := range children {
+			at[n] = t.file.entries[c].shared - v.from.Items()
+		}
+		key, marks, end := series.Key(t.outlines[v.index], v.from, at)
+		keys[v.index] = key
+		if end.Items() > 0 && len(children)+v.from.Items() > 0 {
+			t.ends[end.Chain()] = append(t.ends[end.Chain()], v.index)
+		}
+		for n, c := range children {
+			next = append(next, visit{c, marks[n]})
 		}
 	}
 	return keys, nil
@@ -157,7 +183,7 @@ func (t *tape) keys(outlines []outline) ([]match.Hash, error) {
 
 // request returns the whole request of an interaction as it is compared.
 func (t *tape) request(i int) *match.Request {
-	r, err := t.comparer.compared(requestOf(t.file.Interaction(i)))
+	r, err := t.comparer.compared(requestOf(t.file.asked(i)))
 	if err != nil { // a normaliser of the user's fails where it did not before
 		return t.outlines[i]
 	}
@@ -172,7 +198,10 @@ func (t *tape) nearest(r *match.Request) (i int, ok bool) {
 		for _, before := range t.ends[chain[n]] { // r goes on from it, as do those that are more like r
 			likely = append(likely, before)
 			for i, e := range t.file.entries {
-				if e.shared > 0 && e.list.from.index == before && len(likely) < maxLikely {
+				if len(likely) >= maxLikely {
+					break
+				}
+				if e.shared > 0 && e.list.from.index == before {
 					likely = append(likely, i)
 				}
 			}

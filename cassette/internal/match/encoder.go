@@ -25,10 +25,13 @@ type encoder struct {
 	ids     numbering
 	pairs   []pair
 
-	from   Mark   // where the message list goes on
-	marks  []Mark // after each of its items
-	listed bool   // a message list was met
-	chain  []Hash // of the last message list, one hash an item
+	from    Mark   // where the message list goes on
+	at      []int  // after how many of its items in the body marks are wanted, in rising order
+	marks   []Mark // these, of the last message list
+	end     Mark   // after the last of its items
+	listed  bool   // a message list was met
+	chained bool   // chain is wanted
+	chain   []Hash // of the last message list, one hash an item
 }
 
 // member is a member of an object, as offsets in dst.
@@ -39,7 +42,7 @@ func (e *encoder) json(body []byte) bool {
 	start := len(e.dst)
 	e.scan.Reset(body)
 	e.ids.cut(e.from.ids)
-	e.members, e.chain, e.marks, e.listed = e.members[:0], e.chain[:0], e.marks[:0], false
+	e.members, e.chain, e.marks, e.end, e.listed = e.members[:0], e.chain[:0], e.marks[:0], Mark{}, false
 	if e.root.ignored.Matched() {
 		return jsonlex.Valid(body)
 	}
@@ -192,6 +195,10 @@ func (e *encoder) list(at place) bool {
 		last = chainStart
 	}
 	for i := e.from.items; ; i++ {
+		e.end = Mark{chain: last, items: i, ids: len(e.ids.ids)}
+		for len(e.marks) < len(e.at) && e.at[len(e.marks)] == i-e.from.items {
+			e.marks = append(e.marks, e.end)
+		}
 		k := e.scan.Next()
 		if k == jsonlex.ArrayEnd {
 			e.dst = append(append(e.dst[:from], tokenMessages), last[:]...)
@@ -209,9 +216,10 @@ func (e *encoder) list(at place) bool {
 			}
 			e.ids.number(e.dst[from+chainLen:])
 			last = sha256.Sum256(e.dst[from:])
-			e.chain = append(e.chain, last)
+			if e.chained {
+				e.chain = append(e.chain, last)
+			}
 		}
-		e.marks = append(e.marks, Mark{chain: last, items: i + 1, ids: len(e.ids.ids)})
 	}
 }
 

@@ -19,12 +19,8 @@ type numbering struct {
 
 // cut leaves the first ids that were numbered, and no open ones.
 func (n *numbering) cut(ids int) {
-	if ids == 0 {
-		clear(n.places)
-	} else {
-		for _, id := range n.ids[ids:] {
-			delete(n.places, id)
-		}
+	for _, id := range n.ids[ids:] { // clear would cost what the map has ever held
+		delete(n.places, id)
 	}
 	n.ids, n.numbers, n.given, n.open = n.ids[:ids], n.numbers[:ids], uint32(ids), 0
 }

@@ -59,20 +59,30 @@ func compile(what string, paths []string) (*jsonpath.Set, error) {
 
 // Key returns the request's key: two requests are the same exactly when their keys are.
 func (m *Matcher) Key(r *Request) Hash {
-	key, _ := m.Chain(r, nil)
-	return key
+	e := m.encoder(r, false)
+	defer m.release(e)
+	return sha256.Sum256(e.dst)
 }
 
 // Chain returns the request's key, and appends to chain, for each item of its message list, a hash of the list up to
 // and with that item. Two lists that begin with the same n messages have the same first n hashes.
 func (m *Matcher) Chain(r *Request, chain []Hash) (Hash, []Hash) {
-	e := m.encoders.Get().(*encoder)
-	defer func() {
-		e.scan.Reset(nil) // lets go of the body
-		m.encoders.Put(e)
-	}()
-	m.encode(e, r, false)
+	e := m.encoder(r, true)
+	defer m.release(e)
 	return sha256.Sum256(e.dst), append(chain, e.chain...)
+}
+
+// encoder returns an encoder that holds the form of a request, until it is released.
+func (m *Matcher) encoder(r *Request, chained bool) *encoder {
+	e := m.encoders.Get().(*encoder)
+	e.chained = chained
+	m.encode(e, r, false)
+	return e
+}
+
+func (m *Matcher) release(e *encoder) {
+	e.scan.Reset(nil) // lets go of the body
+	m.encoders.Put(e)
 }
 
 // encode makes e.dst the form of a request, header first, and returns where its body begins.

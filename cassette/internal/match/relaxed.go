@@ -184,19 +184,21 @@ func (m *Matcher) filled(mark, text, literal []byte, last bool) int {
 	return -1
 }
 
-// cutMark cuts a text round its first placeholder, which is nil when it has none.
+// cutMark cuts a text round its first placeholder, which is nil when it has none. It looks at nothing behind it.
 func cutMark(text []byte) (before, mark, after []byte) {
-	from, to := bytes.IndexByte(text, tokenMark), -1
-	if from >= 0 {
-		to = from + 1 + bytes.IndexByte(text[from+1:], tokenMark) + 1
+	for i, c := range text {
+		to := i
+		switch {
+		case c == tokenMark:
+			to += 1 + bytes.IndexByte(text[i+1:], tokenMark) + 1
+		case c == credential[0] && bytes.HasPrefix(text[i:], []byte(credential)):
+			to += len(credential)
+		default:
+			continue
+		}
+		return text[:i], text[i:to], text[to:]
 	}
-	if i := bytes.Index(text, []byte(credential)); i >= 0 && (from < 0 || i < from) {
-		from, to = i, i+len(credential)
-	}
-	if from < 0 {
-		return text, nil, nil
-	}
-	return text[:from], text[from:to], text[to:]
+	return text, nil, nil
 }
 
 // standsFor reports whether a placeholder can stand for text, which has placeholders as tokens itself.

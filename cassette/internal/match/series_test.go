@@ -37,12 +37,21 @@ func TestSeries(t *testing.T) {
 				own = append(own, item())
 			}
 			whole := append(before[:len(before):len(before)], own...)
-			key, marks := s.Key(request(own), from)
+			var at []int
+			for i := range own {
+				if rng.IntN(3) > 0 {
+					at = append(at, i+1)
+				}
+			}
+			key, marks, end := s.Key(request(own), from, at)
 			if want := m.Key(request(whole)); key != want {
 				t.Fatalf("seed %d: %d items after %d have another key than %d", seed, len(own), len(before), len(whole))
 			}
-			if len(marks) != len(own) {
-				t.Fatalf("seed %d: %d marks for %d items", seed, len(marks), len(own))
+			if len(marks) != len(at) || end.Items() != len(whole) {
+				t.Fatalf("seed %d: %d marks of %d, the last after %d items of %d", seed, len(marks), len(at), end.Items(), len(whole))
+			}
+			if _, chain := m.Chain(request(whole), nil); len(chain) > 0 && end.Chain() != chain[len(chain)-1] {
+				t.Fatalf("seed %d: the list ends with another hash than its chain", seed)
 			}
 			marks = append([]Mark(nil), marks...)
 			for i := len(marks) - 1; i >= 0 && depth < 5; i-- {
