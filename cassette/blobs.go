@@ -5,7 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -154,16 +157,22 @@ func (f *File) findBlobs(r *reader, rec *record) {
 				continue
 			}
 			data, err := f.source(name)
-			if err == nil && nameOfBlob(data) != name {
+			remedy := "restore that file, or record again"
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				err = errors.New("the file is missing")
+				remedy += "; a cassette that is renamed has to take the folder along"
+			case err == nil && nameOfBlob(data) != name:
 				err = fmt.Errorf("the bytes are not those of the recording: their SHA-256 is %s", nameOfBlob(data))
+				remedy += "; if git changed its line ends, add the line \"*.blobs/** -text\" to .gitattributes"
 			}
 			if err != nil {
-				r.failAt(r.offset(), "restore that file, or record again", fmt.Errorf("blob %s, in the folder of the cassette that ends in %s: %w", name, blobsExt, err))
+				r.failAt(s.blobsAt, remedy, fmt.Errorf("blob %s/%s: %w", blobFolder(filepath.Base(f.path)), name, err))
 			}
 			f.beside[name] = data
 		}
 		if size := s.expanded(f.beside); size > maxExpanded {
-			r.failAt(r.offset(), remedyEdit, fmt.Errorf("the blobs that a body mentions make it %d bytes long; the most is %d", size, int64(maxExpanded)))
+			r.failAt(s.blobsAt, remedyEdit, fmt.Errorf("the blobs that a body mentions make it %d bytes long; the most is %d", size, int64(maxExpanded)))
 		}
 	}
 }

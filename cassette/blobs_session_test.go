@@ -175,7 +175,7 @@ func TestBlobsOnDisk(t *testing.T) {
 	}{
 		{"changed", "not those of the recording", func() error { return os.WriteFile(blob, []byte("x"), 0o666) }},
 		{"a folder", "no regular file", func() error { os.Remove(blob); return os.Mkdir(blob, 0o777) }},
-		{"missing", "no such file", func() error { return os.Remove(blob) }},
+		{"missing", "the file is missing", func() error { return os.Remove(blob) }},
 		{"a link out of the folder", "no regular file", func() error {
 			outside := filepath.Join(t.TempDir(), "x")
 			if err := os.WriteFile(outside, []byte(content), 0o666); err != nil {
@@ -187,7 +187,7 @@ func TestBlobsOnDisk(t *testing.T) {
 		if err := tc.damage(); err != nil {
 			t.Skip(err)
 		}
-		use(cassette.Replay, false).wantError("interaction 1", "blob "+third[0], tc.want, "restore that file, or record again")
+		use(cassette.Replay, false).wantError("interaction 1", "blob a.blobs/"+third[0], tc.want, "restore that file, or record again")
 	}
 
 	content = ""

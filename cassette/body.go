@@ -28,11 +28,13 @@ type stored struct {
 	raw     []byte // the value of the member that form names
 	at      int    // its offset in the file
 	layout  layout // of the JSON, or of the JSON in the events
+	depths  int    // how deep the tokens of the JSON stand in it, summed up
 	framing framing
 	extends *extends
 	// times and cuts are those of the chunks that a stream came in.
 	times, cuts []int64
 	blobs       []string // names of those that the value mentions
+	blobsAt     int      // the offset of their names in the file
 	beside      blobs    // of the file
 	encoding    string
 	length      int // before the content encoding was undone
@@ -147,7 +149,7 @@ func (r *reader) body(what string) (s stored) {
 		case name == "extends":
 			s.extends = r.extends(what + ".extends")
 		default:
-			s.unknown = append(s.unknown, r.unknown())
+			r.unknown(&s.unknown)
 		}
 	}
 	switch {
@@ -168,6 +170,7 @@ func (r *reader) value(s *stored, names *valueNames, what, name string) bool {
 		r.peek()
 		s.at = r.offset()
 		s.raw = r.raw()
+		s.depths = r.depths
 	case names.text:
 		f = formText
 		r.peek()
@@ -181,9 +184,11 @@ func (r *reader) value(s *stored, names *valueNames, what, name string) bool {
 	case names.blob:
 		f = formBlob
 		s.blobs = []string{r.blobName(what + "." + name)}
+		s.blobsAt = r.offset()
 	case names.blobs:
 		for range r.items(what + "." + name) {
 			s.blobs = append(s.blobs, r.blobName(what+"."+name))
+			s.blobsAt = r.offset()
 		}
 		return true
 	case names.layout:

@@ -109,8 +109,15 @@ func (s *Session) miss(r *match.Request, played int) error {
 	}
 	s.mu.Lock()
 	s.report.Missed++
+	again := s.missed[e.Error()]
+	if s.missed == nil {
+		s.missed = map[string]bool{}
+	}
+	s.missed[e.Error()] = true
 	s.mu.Unlock()
-	s.fail(e)
+	if !again { // a program that tries again shall not bury the first
+		s.fail(e)
+	}
 	return e
 }
 

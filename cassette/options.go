@@ -150,8 +150,9 @@ func Redact(rules ...redact.Rule) Option {
 // RedactFields hides the values of JSON members, form fields and query parameters with these names.
 func RedactFields(names ...string) Option { return Redact(redact.Field(names...)) }
 
-// NoRedaction turns the built-in rules off, and the hiding of credentials in texts. Rules given with [Redact] stay on,
-// and headers that carry credentials are not recorded all the same.
+// NoRedaction turns the built-in rules off, and leaves the keys of the environment in texts. Rules given with [Redact]
+// stay on; headers that carry credentials are not recorded all the same, and what was seen in one is hidden wherever else
+// it stands.
 func NoRedaction() Option {
 	return optionFunc(func(s *settings) error { s.noRedaction = true; return nil })
 }

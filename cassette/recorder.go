@@ -200,7 +200,7 @@ func (r *recorder) save(failed bool) []error {
 	s := r.session
 	calls := r.recorded()
 	if len(calls) == 0 {
-		if s.t != nil && s.loaded == nil {
+		if s.t != nil && s.loaded == nil && s.Report().Refused == 0 {
 			s.t.Logf("cassette %s: nothing was recorded, so nothing is written: no call passed an instrumented client (core.Instrument) or tool (core.Tool)", s.store.path)
 		}
 		return nil
@@ -219,7 +219,11 @@ func (r *recorder) save(failed bool) []error {
 		if err != nil {
 			return append(problems, err)
 		}
-		return append(problems, s.tell(fmt.Sprintf("cassette %s is left as it was, since the run failed; what was recorded is in %s", s.store.path, name))...)
+		kept := "is left as it was"
+		if s.loaded == nil {
+			kept = "is not written"
+		}
+		return append(problems, s.tell(fmt.Sprintf("cassette %s %s, since the run failed; what was recorded is in %s", s.store.path, kept, name))...)
 	}
 	if s.t != nil {
 		passes.note(s.store.key(), s.name)
@@ -228,7 +232,10 @@ func (r *recorder) save(failed bool) []error {
 		return problems
 	}
 	if err := s.store.save(data, beside, s.loaded); err != nil {
-		problems = append(problems, err)
+		return append(problems, err)
+	}
+	if s.t != nil {
+		s.t.Logf("cassette %s: recorded %d interactions", s.store.path, len(calls))
 	}
 	return problems
 }
