@@ -133,9 +133,10 @@ func (r *Redactor) settle(text []byte, hits []hit, f form) []edit {
 	})
 	placed := r.marksNear(text, hits)
 	settled := hits[:0]
+	var urls urlFinder
 	for _, h := range hits {
 		at := f
-		if f == textForm && h.text == "" && insideURL(text, h.start) {
+		if f == textForm && h.text == "" && urls.inside(text, h.start) {
 			at = urlForm
 		}
 		if at == urlForm { // "redacted-q7ka" must not grow together with the word around it
@@ -169,10 +170,11 @@ func (r *Redactor) settle(text []byte, hits []hit, f form) []edit {
 		settled = append(settled, h)
 	}
 	edits := make([]edit, len(settled))
+	urls = urlFinder{}
 	for i, h := range settled {
 		if h.text == "" {
 			at := f
-			if f == textForm && insideURL(text, h.start) {
+			if f == textForm && urls.inside(text, h.start) {
 				at = urlForm
 			}
 			h.text = r.placeholder(h.rule, text[h.start:h.end], at)
@@ -204,15 +206,29 @@ func (r *Redactor) marksNear(text []byte, hits []hit) (placed []mark) {
 	return placed
 }
 
-// insideURL reports whether a URL that began shortly before at goes on there.
-func insideURL(text []byte, at int) bool {
+// urlFinder answers where URLs go on, for places in the order of the text. It reads no byte twice, so that many secrets in
+// one long word cost no more than others.
+type urlFinder struct {
+	at      int // the place asked about last
+	slashes int // the last of the "://" of the URL that goes on there, 0 if none does
+}
+
+// inside reports whether a URL that began shortly before at goes on there. No place asked about before is after at.
+func (u *urlFinder) inside(text []byte, at int) bool {
 	const far = 2048
-	for i := at - 1; i >= 2 && i > at-far && is(text[i], inURL); i-- {
+	last := u.at
+	u.at = at
+	for i := at - 1; i >= last; i-- {
+		if i < 2 || i <= at-far || !is(text[i], inURL) {
+			u.slashes = 0
+			return false
+		}
 		if text[i] == '/' && text[i-1] == '/' && text[i-2] == ':' {
+			u.slashes = i
 			return true
 		}
 	}
-	return false
+	return u.slashes > 0 && u.slashes > at-far
 }
 
 // wholeEdit returns the edit that hides all of text because of where it stands.
