@@ -255,3 +255,30 @@ func TestFault117ManyInteractions(t *testing.T) {
 		}
 	})
 }
+
+// TestLaterMembers reads what a later version may have added: it is kept, or the error says that a later version may have
+// written it.
+func TestLaterMembers(t *testing.T) {
+	for _, tc := range []struct{ reason, file, refused string }{
+		{"of the tokens", `{"format":"mixtape/1","summary":{"calls":0,"tokens":{"input":0,"output":0,"later":[1]}},"interactions":[]}`, ""},
+		{"of the summary", `{"format":"mixtape/1","summary":{"calls":0,"later":[1]},"interactions":[]}`, ""},
+		{"of a failure", `{"format":"mixtape/1","interactions":[{"kind":"tool","failure":{"text":"","later":[1]}}]}`, ""},
+		{"of an error in its chain", `{"format":"mixtape/1","interactions":[{"kind":"tool","failure":{"text":"","chain":[{"later":[1]}]}}]}`, "an error of failure.chain"},
+		{"of an event", `{"format":"mixtape/1","interactions":[{"kind":"http","response":{"status":200,"stream":{"events":[{"later":[1]}]}}}]}`, "an event"},
+		{"of a reference", string(cassetteOf(extending{json: `{"m":[1]}`}, extending{extends: `{"later":[1]}`, json: `{"m":[2]}`})), "request.body.extends"},
+	} {
+		f, err := decodeFile("a.json", []byte(tc.file))
+		if tc.refused == "" {
+			if err != nil {
+				t.Errorf("a member %s: %v", tc.reason, err)
+			} else if text := f.Encode("a.jsonl"); !bytes.Contains(text, []byte(`"later":[1]`)) {
+				t.Errorf("a member %s is lost in\n%s", tc.reason, text)
+			}
+			continue
+		}
+		var fe *FileError
+		if !errors.As(err, &fe) || fe.Remedy != remedyNewer || !strings.Contains(err.Error(), tc.refused+` has an unknown member "later"`) {
+			t.Errorf("a member %s: the error is %v", tc.reason, err)
+		}
+	}
+}

@@ -77,7 +77,7 @@ func newTape(f *File, outlines []outline, c *comparer, repeatLast bool) (*tape, 
 		file: f, comparer: c, matcher: c.matcher, outlines: make([]*match.Request, len(outlines)), repeatLast: repeatLast,
 		ends: map[match.Hash][]int{}, byKey: map[match.Hash]*queue{}, called: map[attemptOf]*recordedCall{},
 	}
-	keys, err := t.keys(outlines)
+	keys, err := t.keys(outlines, maxRead)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +108,9 @@ func newTape(f *File, outlines []outline, c *comparer, repeatLast bool) (*tape, 
 // cannot read a message list by its new part only, may name the same bytes again and again.
 const maxRead = 1 << 30
 
-// keys returns the keys of all interactions. That of a turn of a conversation costs what the turn has of its own.
-func (t *tape) keys(outlines []outline) ([]match.Hash, error) {
+// keys returns the keys of all interactions. That of a turn of a conversation costs what the turn has of its own. It fails
+// once the bodies come to more than limit bytes beyond the file's.
+func (t *tape) keys(outlines []outline, limit int) ([]match.Hash, error) {
 	keys := make([]match.Hash, len(outlines))
 	whole := make([]bool, len(outlines)) // the key is known, and nothing goes on from it
 	goOn := map[int][]int{}              // the interactions that go on from one's message list
@@ -136,7 +137,7 @@ func (t *tape) keys(outlines []outline) ([]match.Hash, error) {
 		if whole[i] {
 			asked = requestOf(t.file.asked(i))
 		}
-		if read += len(asked.body); read-len(t.file.data) > maxRead {
+		if read += len(asked.body); read-len(t.file.data) > limit {
 			return nil, fmt.Errorf("interaction %d: the requests up to here come to %d bytes, in a file of %d; that is too much to compare",
 				i+1, read, len(t.file.data))
 		}

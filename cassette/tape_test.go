@@ -10,6 +10,9 @@ import (
 	"github.com/mixtape-go/mixtape/core/redact"
 )
 
+// manyBytes are the blob that a cassette names.
+var manyBytes = bytes.Repeat([]byte{0xFF}, 100<<10)
+
 // tapeOf loads a cassette as a replay does.
 func tapeOf(data []byte, name string, s *settings) (*tape, error) {
 	r, err := redact.New(redact.Default()...)
@@ -21,7 +24,7 @@ func tapeOf(data []byte, name string, s *settings) (*tape, error) {
 		return nil, err
 	}
 	var outlines []outline
-	f, err := readFile(name, data, func(string) ([]byte, error) { return bytes.Repeat([]byte{0xFF}, 10), nil }, func(o outline) { outlines = append(outlines, o) })
+	f, err := readFile(name, data, func(string) ([]byte, error) { return manyBytes, nil }, func(o outline) { outlines = append(outlines, o) })
 	if err != nil {
 		return nil, err
 	}
@@ -159,5 +162,89 @@ func TestInsideOfServedCalls(t *testing.T) {
 		if got := len(tape.unused()); got != first {
 			t.Errorf("%d calls are unused once the one at depth %d is served", got, first)
 		}
+	}
+}
+
+// TestMuchFromLittle loads files that would come to many times their size once their bodies are made.
+func TestMuchFromLittle(t *testing.T) {
+	deep := func(n int) string {
+		return strings.Repeat("[", 900) + strings.Repeat("1,", n) + "1" + strings.Repeat("]", 900)
+	}
+	answer := func(layout, json string) string {
+		return `{"format":"mixtape/1","interactions":[{"kind":"http","request":{"method":"GET","url":"https://example.com/"},` +
+			`"response":{"status":200,"body":{"layout":"` + layout + `","json":` + json + `}}}]}`
+	}
+	element := deep(20_000)
+	goesOn := func(layout string) string {
+		return string(cassetteOf(extending{format: "openai.chat", json: `{"messages":[` + element + `]}`},
+			extending{format: "openai.chat", extends: goingOn("messages", 1, element), json: `{"messages":[2]},"layout":"` + layout + `"`}))
+	}
+	for _, tc := range []struct{ reason, file, want string }{
+		{"a line for each element, far to the right", answer("indent 8", deep(20_000)), "the layout indent 8 makes"},
+		{"the same in a list that is gone on from", goesOn("indent 8"), "the layout indent 8 makes"},
+		{"not so far to the right", answer("indent 1", deep(20_000)), ""},
+		{"no lines", answer("spaced", deep(20_000)), ""},
+		{"no lines in a list that is gone on from", goesOn("compact"), ""},
+	} {
+		_, err := tapeOf([]byte(tc.file), "a.json", &settings{})
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s: the error is %v, want %q", tc.reason, err, tc.want)
+		}
+	}
+}
+
+// TestBytesOfARequest replays uploads of what stands beside the file once.
+func TestBytesOfARequest(t *testing.T) {
+	upload := `{"kind":"http","request":{"method":"POST","url":"https://example.com/","body":{"blob":"` + nameOfBlob(manyBytes) + `"}}}`
+	file := []byte(`{"format":"mixtape/1","interactions":[` + strings.Repeat(upload+",", 9) + upload + `]}`)
+	checkKeys(t, "a blob", file, &settings{})
+	tape, err := tapeOf(file, "a.json", &settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tape.keys(tape.file.outlines(), 10*len(manyBytes)); err != nil {
+		t.Error(err)
+	}
+	if _, err := tape.keys(tape.file.outlines(), 9*len(manyBytes)); err == nil || !strings.Contains(err.Error(), "interaction 10: the requests up to here come to") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestWholeTurns computes the keys of turns that are read as a whole, and stops once they come to too much.
+func TestWholeTurns(t *testing.T) {
+	var file []extending
+	var items []string
+	for i := range 100 {
+		items = append(items, message(i))
+		e := extending{kind: "http", json: `{"messages":[` + message(i) + `]}`}
+		if i > 0 {
+			e.extends = goingOn("messages", 1, items[:i]...)
+		}
+		file = append(file, e)
+	}
+	tape, err := tapeOf(cassetteOf(file...), "a.json", &settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := 0
+	for i, o := range tape.outlines {
+		whole += len(tape.file.Interaction(i).HTTP.Request.Bytes)
+		if len(o.Body) > 2*len(message(0)) {
+			t.Fatalf("the tape keeps %d bytes of interaction %d", len(o.Body), i+1)
+		}
+	}
+	if _, err := tape.keys(tape.file.outlines(), whole/2); err == nil || !strings.Contains(err.Error(), "that is too much to compare") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestLongElements has turns that go on from a place before a long element. To read that for each would take 60 GB.
+func TestLongElements(t *testing.T) {
+	file := []extending{{format: "openai.chat", json: `{"messages":["a","` + strings.Repeat("b", 8<<20) + `"]}`}}
+	for i := range 8000 {
+		file = append(file, extending{format: "openai.chat", extends: goingOn("messages", i+1, `"a"`), json: `{"messages":[1]}`})
+	}
+	if _, err := tapeOf(cassetteOf(file...), "a.json", &settings{}); err != nil {
+		t.Error(err)
 	}
 }

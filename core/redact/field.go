@@ -37,7 +37,7 @@ func dashed(name string) string {
 
 // fieldRule returns the rule that hides values under the name, nil if none does.
 func (r *Redactor) fieldRule(name []byte) *Rule {
-	if len(r.fields) == 0 {
+	if len(name) == 0 || len(name) > r.longestField || !r.fieldStart[name[0]|0x20] {
 		return nil
 	}
 	var buf [64]byte

@@ -12,13 +12,16 @@ import (
 // Redactor applies rules. It remembers what it hid, for [Redactor.Learned]. It is safe for concurrent use; placeholders
 // depend on the order of calls only where values' fingerprints fall together.
 type Redactor struct {
-	names    []string
-	shapes   [numShapes]*Rule
-	members  *Rule            // the rule for built-in names, nil if off
-	fields   map[string]*Rule // by lower-case name
-	patterns []*Rule
-	paths    [2]*jsonpath.Set // fingerprinted, opaque
-	pathRule [2]*Rule
+	names   []string
+	shapes  [numShapes]*Rule
+	members *Rule            // the rule for built-in names, nil if off
+	fields  map[string]*Rule // by lower-case name
+	// fieldStart tells the first bytes of their names, 0x20 set, and longestField the length of the longest.
+	fieldStart   [256]bool
+	longestField int
+	patterns     []*Rule
+	paths        [2]*jsonpath.Set // fingerprinted, opaque
+	pathRule     [2]*Rule
 
 	shapeless bool // no shape is looked for
 
@@ -73,6 +76,10 @@ func New(rules ...Rule) (*Redactor, error) {
 				values = append(values, literal{v, rule})
 			}
 		}
+	}
+	for name := range r.fields {
+		r.fieldStart[name[0]|0x20] = true
+		r.longestField = max(r.longestField, len(name))
 	}
 	for k := range paths {
 		if len(paths[k]) == 0 {

@@ -87,3 +87,31 @@ func TestContinues(t *testing.T) {
 		t.Error("no layout continues")
 	}
 }
+
+// TestManyIDs computes keys after one of a request with many ids. To go over the room for these each time would take
+// thousands of millions of steps.
+func TestManyIDs(t *testing.T) {
+	layout, err := NewLayout("messages", "$.messages[*].id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := New(Rules{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&b, `{"id":"%d"},`, i)
+	}
+	s := m.Series()
+	key := func(messages string) Hash {
+		k, _, _ := s.Key(&Request{Layout: layout, Body: []byte(`{"messages":[` + messages + `1]}`)}, Mark{}, nil)
+		return k
+	}
+	key(b.String())
+	for range 50_000 {
+		if key(`{"id":"a"},`) != key(`{"id":"b"},`) {
+			t.Fatal("an id is still known")
+		}
+	}
+}
