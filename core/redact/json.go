@@ -128,12 +128,13 @@ func (w *walk) walk() (edits []edit, ok bool) {
 	next := spot{at: [2]jsonpath.Cursor{r.paths[0].Root(), r.paths[1].Root()}} // of the value that comes next
 	next.path = r.pathAt(&next)
 	w.pieces.root(&next)
-	end := 0
+	kind, end := jsonlex.Invalid, 0
 	for {
-		kind := lex.Next()
+		last := kind
+		kind = lex.Next()
 		switch kind {
 		case jsonlex.Invalid:
-			if !w.cut(&next, end) {
+			if !w.cut(&next, last, end) {
 				return nil, false
 			}
 			return w.edits, true
@@ -237,8 +238,8 @@ func (r *Redactor) numberedEdits(text []byte, n *numbers) []edit {
 }
 
 // cut reports whether the text, which is not JSON, would be if it went on: then it hides what it must in what follows
-// the last token, which ends at end.
-func (w *walk) cut(next *spot, end int) bool {
+// the last token, which is of kind last and ends at end.
+func (w *walk) cut(next *spot, last jsonlex.Kind, end int) bool {
 	rest := bytes.TrimLeft(w.b[end:], " \t\r\n,:")
 	if len(rest) == 0 {
 		return true
@@ -260,10 +261,17 @@ func (w *walk) cut(next *spot, end int) bool {
 	if escaped {
 		s = jsonlex.AppendUnquoted(nil, slices.Concat([]byte{'"'}, raw, []byte{'"'}))
 	}
-	if n := len(w.stack); n > 0 && w.stack[n-1].array {
+	var found []edit
+	n := len(w.stack)
+	switch {
+	case n > 0 && !w.stack[n-1].array && last != jsonlex.Name: // it is the name of a member
+		found = w.r.textEdits(s, w.form)
+	case n > 0 && w.stack[n-1].array:
 		*next = w.elementSpot(&w.stack[n-1])
+		fallthrough
+	default:
+		found = w.stringEdits(next, s, at, escaped)
 	}
-	found := w.stringEdits(next, s, at, escaped)
 	if escaped {
 		found = toRaw(found, raw, jsonUnit)
 	}

@@ -345,6 +345,7 @@ func TestCutJSON(t *testing.T) {
 }
 
 func FuzzStream(f *testing.F) {
+	f.Add(`{"{}`, uint64(5)) // cut in the name of a member
 	for i, s := range textSeeds {
 		f.Add(s, uint64(i))
 		f.Add(`{"password":"hunter2","mail":"bob@corp.com","in":`+quoted(s)+"}", uint64(i))
