@@ -80,7 +80,7 @@ func blobOf(run []byte) (data []byte, ok bool) {
 	return data, err == nil && len(data) > minBlob && base64.StdEncoding.EncodedLen(len(data)) == len(run)
 }
 
-// insertBlobs undoes extractBlobs. Names that read does not know stay.
+// insertBlobs undoes extractBlobs, up to maxExpanded bytes. Names that read does not know stay.
 func insertBlobs(text []byte, read func(name string) (data []byte, ok bool)) []byte {
 	var out []byte
 	done := 0
@@ -92,7 +92,7 @@ func insertBlobs(text []byte, read func(name string) (data []byte, ok bool)) []b
 		from := at + i
 		at = from + len(blobOpen)
 		if name, ok := blobNameAt(text[at:]); ok {
-			if data, ok := read(name); ok {
+			if data, ok := read(name); ok && len(out) < maxExpanded {
 				out = base64.StdEncoding.AppendEncode(append(out, text[done:from]...), data)
 				done = at + len(name) + len(blobClose)
 			}
@@ -182,7 +182,10 @@ const maxExpanded = 1 << 30
 
 // expanded returns how many bytes the blobs come to that the value mentions, as often as it does.
 func (s *stored) expanded(beside blobs) (size int) {
-	for rest := s.raw; len(s.blobs) > 0; {
+	if len(s.blobs) == 0 || s.form == formBlob {
+		return 0
+	}
+	for rest := s.mentioning(nil); ; {
 		i := bytes.Index(rest, []byte(blobOpen))
 		if i < 0 {
 			break

@@ -217,3 +217,29 @@ func TestBlobNames(t *testing.T) {
 		}
 	}
 }
+
+// TestBlobsOfTwoForms keeps a.json and a.jsonl in one folder: neither removes what the other names.
+func TestBlobsOfTwoForms(t *testing.T) {
+	dir := t.TempDir()
+	for i, name := range []string{"a.json", "a.jsonl"} {
+		n := &network{answer: func(*http.Request, string) (*http.Response, error) {
+			// Bytes in which base64 stands in quotes, as in a form with JSON and a picture.
+			return response(200, "application/octet-stream", "\xff\""+base64Of(picture(100_000, byte(i)))+"\""+picture(100_000, byte(i+5))), nil
+		}}
+		var seen []string
+		for _, mode := range []cassette.Mode{cassette.Record, cassette.Replay} {
+			f := newT(t, "Test"+name+mode.String())
+			s := cassette.Use(f, name, cassette.Dir(dir), mode)
+			seen = append(seen, post(t, s.Context(t.Context()), n.client(), "https://tools.bigcorp.io/x", "{}"))
+			f.end().wantPass()
+		}
+		if seen[0] != seen[1] {
+			t.Errorf("%s: %d bytes were recorded, %d are replayed", name, len(seen[0]), len(seen[1]))
+		}
+	}
+	for _, name := range []string{"a.json", "a.jsonl"} {
+		if _, err := cassette.Load(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}

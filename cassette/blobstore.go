@@ -19,11 +19,11 @@ const blobsExt = ".blobs"
 
 func blobFolder(name string) string {
 	dir, base := path.Split(name)
-	stem, _ := cutExt(base)
+	stem, ext := cutExt(base)
 	for _, kind := range []string{".failed", ".conflict"} {
 		stem = strings.TrimSuffix(stem, kind)
 	}
-	return dir + stem + blobsExt
+	return dir + blobsName(stem+ext)
 }
 
 // blob returns the bytes of a blob of the cassette.
@@ -71,7 +71,11 @@ func (s store) removeBlobs(named blobs) (err error) {
 		return err
 	}
 	defer root.Close()
-	for _, other := range []string{failedName(s.name), conflictName(s.name)} {
+	stem, _ := cutExt(s.name)
+	for _, other := range []string{failedName(s.name), conflictName(s.name), stem + ".json", stem + ".jsonl"} {
+		if other == s.name {
+			continue
+		}
 		if _, err := root.Lstat(filepath.FromSlash(other)); err == nil {
 			return nil
 		}

@@ -48,18 +48,17 @@ type value struct {
 	text   []byte // compact for JSON, the name for a blob, else the bytes themselves
 }
 
-// valueOf is the function valueOf, with large bytes put beside the file. It returns too the names of those that the value
+// valueOf chooses the form of b, and puts large bytes beside the file. It returns too the names of those that the value
 // mentions.
 func (p *printer) valueOf(b []byte) (v value, names []string) {
 	if p.beside == nil {
 		return valueOf(b), nil
 	}
-	b, names = p.beside.extract(b)
-	v = valueOf(b)
-	if v.form == formBase64 && len(b) > minBlob {
+	if len(b) > minBlob && !utf8.Valid(b) {
 		return value{formBlob, compact, []byte(p.beside.keep(b))}, nil
 	}
-	return v, names
+	b, names = p.beside.extract(b)
+	return valueOf(b), names
 }
 
 // valueOf chooses the first form that gives b back, byte for byte.

@@ -38,7 +38,8 @@ func (i *interceptor) InterceptHTTP(req *http.Request, next core.RoundTrip) (*ht
 		s.fail(err)
 		return nil, err
 	}
-	at, played, ok := s.tape.take(r, s.comparer.matcher.Key(r), info.CallID)
+	key := s.comparer.matcher.Key(r)
+	at, played, ok := s.tape.take(r, key, info.CallID)
 	if !ok {
 		if s.mode == Extend {
 			s.goesOut(info)
@@ -54,6 +55,8 @@ func (i *interceptor) InterceptHTTP(req *http.Request, next core.RoundTrip) (*ht
 	}
 	if in.failed() {
 		info.Final() // what the SDK retried then is in the outcome
+	} else {
+		s.tape.settled(info.CallID, key)
 	}
 	if err := req.Context().Err(); err != nil && in.HTTP.Status != 0 {
 		return nil, context.Cause(req.Context())
@@ -83,7 +86,8 @@ func (i *interceptor) InterceptTool(ctx context.Context, req *core.ToolRequest, 
 		s.fail(err)
 		return nil, err
 	}
-	at, played, ok := s.tape.take(r, s.comparer.matcher.Key(r), info.CallID)
+	key := s.comparer.matcher.Key(r)
+	at, played, ok := s.tape.take(r, key, info.CallID)
 	if !ok {
 		if s.mode == Extend {
 			s.goesOut(info)
@@ -91,6 +95,7 @@ func (i *interceptor) InterceptTool(ctx context.Context, req *core.ToolRequest, 
 		}
 		return nil, s.miss(r, played)
 	}
+	s.tape.settled(info.CallID, key)
 	info.Replayed()
 	return s.file.answered(at).result()
 }

@@ -195,10 +195,10 @@ func failedName(name string) string { return sibling(name, ".failed") }
 // x/triage.conflict.json.
 func conflictName(name string) string { return sibling(name, ".conflict") }
 
-// blobsName is the folder of a cassette's binary parts: x/triage.json gives x/triage.blobs.
+// blobsName is the folder of a cassette's blobs: x/triage.json gives x/triage.blobs.
 func blobsName(name string) string {
 	stem, _ := cutExt(name)
-	return stem + ".blobs"
+	return stem + blobsExt
 }
 
 func sibling(name, kind string) string {

@@ -129,13 +129,16 @@ func (r *recorder) recorded() []recording {
 	defer r.mu.Unlock()
 	for i := range r.calls {
 		if c := &r.calls[i]; c.in == nil {
-			c.in = c.make()
+			c.in, c.make = c.make(), nil
 		}
 	}
 	calls := slices.Clone(r.calls)
 	slices.SortFunc(calls, func(a, b recording) int { return cmp.Compare(a.seq, b.seq) })
 	last := map[string]int{}
-	for i, c := range calls {
+	for i := range calls {
+		c := &calls[i]
+		in := *c.in // another reader may have the same
+		c.in = &in
 		before, ok := last[c.callID]
 		if ok && c.in.Attempt > 0 {
 			c.in.Back = i - before

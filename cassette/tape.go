@@ -224,7 +224,11 @@ func (t *tape) take(r *match.Request, k match.Hash, callID string) (i int, playe
 	}
 	q := t.byKey[k]
 	if q == nil {
-		if q = t.relaxed(r); q == nil {
+		candidates := t.candidates(r)
+		t.mu.Unlock() // the user's normalisers are called
+		q = t.relaxed(r, candidates)
+		t.mu.Lock()
+		if q == nil {
 			return 0, 0, false
 		}
 		t.byKey[k] = q
@@ -250,17 +254,26 @@ const (
 	relaxedBytes      = 4 << 20 // of bodies that it reads for that
 )
 
-// relaxed looks once more for a request that was recorded under other redaction rules, or before a secret was known.
-func (t *tape) relaxed(r *match.Request) *queue {
-	tried, read := 0, 0
+// candidates returns the calls that relaxed compares with r. The caller holds t.mu.
+func (t *tape) candidates(r *match.Request) (calls []*recordedCall) {
 	for _, c := range t.calls {
 		outline := t.outlines[c.attempts[0]]
 		if c.served || c.covered || outline.Kind != r.Kind || outline.Format != r.Format || outline.Operation != r.Operation {
 			continue
 		}
+		if calls = append(calls, c); len(calls) == relaxedCandidates {
+			break
+		}
+	}
+	return calls
+}
+
+// relaxed looks once more for a request that was recorded under other redaction rules, or before a secret was known.
+func (t *tape) relaxed(r *match.Request, calls []*recordedCall) *queue {
+	read := 0
+	for i, c := range calls {
 		stored := t.request(c.attempts[0])
-		read += len(r.Body) + len(stored.Body)
-		if tried++; tried > relaxedCandidates || tried > 1 && read > relaxedBytes {
+		if read += len(r.Body) + len(stored.Body); i > 0 && read > relaxedBytes {
 			return nil
 		}
 		if t.matcher.Relaxed(r, stored) {
@@ -268,6 +281,13 @@ func (t *tape) relaxed(r *match.Request) *queue {
 		}
 	}
 	return nil
+}
+
+// settled says that the call was answered with success, so that no attempt of it follows.
+func (t *tape) settled(callID string, k match.Hash) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.called, attemptOf{callID, k})
 }
 
 // unused returns the indexes of the calls that were not served, in order.

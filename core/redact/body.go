@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"mime"
 	"strings"
 	"unicode/utf8"
@@ -49,6 +50,13 @@ func (r *Redactor) bodyEdits(m *Message, n *numbers) []edit {
 	b := m.Body
 	if len(b) == 0 {
 		return nil
+	}
+	if mark := []byte("\uFEFF"); bytes.HasPrefix(b, mark) {
+		rest := *m
+		rest.Body = b[len(mark):]
+		edits := shift(r.bodyEdits(&rest, n), len(mark))
+		m.Masked = rest.Masked
+		return edits
 	}
 	media, params, err := mime.ParseMediaType(m.ContentType)
 	if err != nil {

@@ -48,6 +48,9 @@ func (r *Redactor) remember(rule *Rule, value []byte) {
 // Learned.
 func (r *Redactor) Learned() *Redactor {
 	m := r.memory
+	if m == nil {
+		return nil
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.values) == 0 {

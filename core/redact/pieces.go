@@ -292,10 +292,12 @@ func (a *assembled) hide(p *pieces, events []event) (hidden bool) {
 		return hidden
 	}
 	at := 0
+	var found []edit
 	for _, x := range a.pieces {
-		spread(shift(slices.Clone(x.found), at))
+		found = append(found, shift(slices.Clone(x.found), at)...)
 		at += len(x.text)
 	}
+	spread(found)
 	if !constant {
 		masked := a.text(func(x *piece) []byte { return x.masked(p.r) })
 		spread(p.r.stringEdits(masked, textForm, 0))

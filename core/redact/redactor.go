@@ -9,8 +9,9 @@ import (
 	"github.com/mixtape-go/mixtape/internal/jsonpath"
 )
 
-// Redactor applies rules. It remembers what it hid, for [Redactor.Learned]. It is safe for concurrent use; placeholders
-// depend on the order of calls only where values' fingerprints fall together.
+// Redactor applies rules. It remembers what it hid, for [Redactor.Learned], so that its memory grows with the number of
+// different values hidden. It is safe for concurrent use; placeholders depend on the order of calls only where values'
+// fingerprints fall together.
 type Redactor struct {
 	names   []string
 	shapes  [numShapes]*Rule
@@ -38,7 +39,10 @@ type Redactor struct {
 func New(rules ...Rule) (*Redactor, error) {
 	r := &Redactor{fields: make(map[string]*Rule), ledger: &ledger{}, memory: &memory{}}
 	var values []literal
-	named := map[string]bool{credentialName: true, signatureName: true, numberName: true}
+	named := make(map[string]bool)
+	for _, name := range reservedNames {
+		named[name] = true
+	}
 	var paths [2][]string
 	rules = slices.Clone(rules)
 	for i := range rules {
@@ -128,6 +132,12 @@ func (r *Redactor) Known(fingerprints ...string) {
 // Credential adds ambient credentials, which are hidden as <credential> wherever they stand in a text. A value shorter
 // than 16 bytes, without a letter or a digit, or with white space is left out: it might be a word.
 func (r *Redactor) Credential(values ...string) {
+	known := r.literals.Load().all
+	if !slices.ContainsFunc(values, func(v string) bool {
+		return isCredential(v) && !slices.ContainsFunc(known, func(x literal) bool { return x.text == v })
+	}) {
+		return // as in most calls of a program
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old := r.literals.Load().all

@@ -32,6 +32,8 @@ func TestRuleErrors(t *testing.T) {
 		{Pattern("a>b", re), `rule name "a>b"`, "would end the placeholder"},
 		{Pattern(strings.Repeat("a", 33), re), "rule name", "too long to be found again"},
 		{Pattern("credential", re), "rule name", "kept for ambient credentials"},
+		{Pattern("number", re), "rule name", "kept for hidden numbers"},
+		{Pattern("signature", re), "rule name", "kept for signatures"},
 		{Pattern("order", nil), "rule order", "no expression"},
 		{Field("ok", ""), "rule field", "an empty name"},
 		{Value(""), "rule value", "an empty value stands everywhere"},

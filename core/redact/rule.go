@@ -74,14 +74,17 @@ func Default() []Rule {
 	return append(rules, Rule{name: "field", kind: memberRule})
 }
 
+// reservedNames stand in placeholders that no rule of a caller's makes.
+var reservedNames = []string{credentialName, signatureName, numberName}
+
 // check returns what is wrong with the rule.
 func (r Rule) check() error {
 	if r.kind == noRule {
 		return fmt.Errorf("redact: the zero Rule hides nothing: use Pattern, Field, Path, Value or Default")
 	}
-	if !validName(r.name) || r.name == credentialName {
-		return fmt.Errorf("redact: rule name %q: a name is a lower-case letter and up to 31 lower-case letters, digits and underscores, and not %q",
-			r.name, credentialName)
+	if !validName(r.name) || slices.Contains(reservedNames, r.name) {
+		return fmt.Errorf("redact: rule name %q: a name is a lower-case letter and up to 31 lower-case letters, digits and underscores, and none of %q",
+			r.name, reservedNames)
 	}
 	switch r.kind {
 	case patternRule:

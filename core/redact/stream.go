@@ -23,7 +23,6 @@ type part struct {
 
 // isEvents reports whether b begins as a stream of events does.
 func isEvents(b []byte) bool {
-	b = bytes.TrimPrefix(b, []byte("\uFEFF"))
 	for _, field := range []string{"data:", "event:", "id:", "retry:", ":"} {
 		if bytes.HasPrefix(b, []byte(field)) {
 			return bytes.HasPrefix(b, []byte("data:")) || bytes.Contains(b, []byte("\ndata:")) || bytes.Contains(b, []byte("\rdata:"))
@@ -83,7 +82,10 @@ func serverSent(b []byte) (events []event, rest []part) {
 				from++
 			}
 			if len(ev.parts) > 0 {
-				ev.data = append(ev.data[:len(ev.data):len(ev.data)], '\n')
+				if len(ev.parts) == 1 {
+					ev.data = slices.Clip(ev.data) // which is a part of b
+				}
+				ev.data = append(ev.data, '\n')
 			}
 			ev.parts = append(ev.parts, part{from, end, len(ev.data)})
 			if len(ev.parts) == 1 {

@@ -373,3 +373,35 @@ func FuzzStream(f *testing.F) {
 		}
 	})
 }
+
+func TestFrameHeaders(t *testing.T) {
+	const secret = "sk-" + "proj-" + "aB3dE5gH7jK9mN1pQ3sT5vW7"
+	value := "bad key " + secret
+	headers := "\x05:flag\x00" + "\x06:count\x04\x00\x00\x00\x07" + "\x0e:error-message\x07\x00" + string(rune(len(value))) + value + "\x05:date\x08\x00\x00\x01\x02\x03\x04\x05\x06"
+	stream := eventstream.Frame{Headers: []byte(headers), Payload: []byte(`{"a":1}`)}.Append(nil)
+	got := newDefault(t).Body(eventstream.ContentType, stream)
+	f, n, err := eventstream.Next(got)
+	if err != nil || n != len(got) || strings.Contains(string(f.Headers), secret) || !strings.Contains(string(f.Headers), "<openai_key:") || string(f.Payload) != `{"a":1}` {
+		t.Errorf("%q, %v", got, err)
+	}
+	for n := range headers { // what cannot be read stays, and nothing panics
+		newDefault(t).Body(eventstream.ContentType, eventstream.Frame{Headers: []byte(headers[:n]), Payload: []byte("{}")}.Append(nil))
+	}
+}
+
+// TestByteOrderMark finds what stands behind one.
+func TestByteOrderMark(t *testing.T) {
+	for _, in := range []string{`{"password":"hunter2hunter"}`, "data: {\"password\":\"hunter2hunter\"}\n\n", `{"password":"hunter2hunter"}` + "\n{}\n"} {
+		got := string(newDefault(t).Body("", []byte("\uFEFF"+in)))
+		if strings.Contains(got, "hunter2") || !strings.HasPrefix(got, "\uFEFF") {
+			t.Errorf("%q became %q", in, got)
+		}
+	}
+}
+
+// TestStreamsAreLinear has streams that a quadratic reading would take minutes for.
+func TestStreamsAreLinear(t *testing.T) {
+	r := newDefault(t)
+	r.Body("text/event-stream", []byte(strings.Repeat("data: x\n", 500_000)+"\n"))
+	r.Body("application/x-ndjson", []byte(strings.Repeat(`{"a":"word "}`+"\n"+`{"a":"bob@corp.com"}`+"\n", 60_000)))
+}
