@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/mixtape-go/mixtape/internal/jsonlex"
@@ -232,8 +231,12 @@ func (s *stored) decode(prefix []byte) []byte {
 	if len(s.blobs) == 0 || s.form == formBlob {
 		return b
 	}
+	named := make(map[string]bool, len(s.blobs))
+	for _, name := range s.blobs {
+		named[name] = true
+	}
 	return insertBlobs(b, func(name string) ([]byte, bool) {
-		if !slices.Contains(s.blobs, name) {
+		if !named[name] {
 			return nil, false
 		}
 		return s.beside.read(name)

@@ -77,7 +77,11 @@ func newTape(f *File, outlines []outline, c *comparer, repeatLast bool) (*tape, 
 		file: f, comparer: c, matcher: c.matcher, outlines: make([]*match.Request, len(outlines)), repeatLast: repeatLast,
 		ends: map[match.Hash][]int{}, byKey: map[match.Hash]*queue{}, called: map[attemptOf]*recordedCall{},
 	}
-	keys, err := t.keys(outlines, maxRead)
+	limit := maxRead
+	if len(c.normalize) == 0 && !c.redactor.HasPaths() {
+		limit /= 4 // the user has not asked for more
+	}
+	keys, err := t.keys(outlines, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +255,7 @@ func (t *tape) take(r *match.Request, k match.Hash, callID string) (i int, playe
 
 const (
 	relaxedCandidates = 64      // recordings that relaxed compares
-	relaxedBytes      = 4 << 20 // of bodies that it reads for that
+	relaxedBytes      = 1 << 20 // of bodies that it reads for that
 )
 
 // candidates returns the calls that relaxed compares with r. The caller holds t.mu.

@@ -9,7 +9,7 @@ import (
 
 const (
 	finalists = 8       // how many stored requests are read to find the nearest
-	maxRead   = 4 << 20 // bytes of bodies that are read, the live one's included
+	maxRead   = 1 << 20 // bytes of bodies that are read, the live one's included
 )
 
 // Nearest returns the index of the stored request that is most like a live one, the earliest of several; false when
