@@ -102,7 +102,6 @@ func TestHiddenNumbers(t *testing.T) {
 
 // TestFault76SignedTurns hides a secret in a signed block of a stream, which the next turn sends back.
 func TestFault76SignedTurns(t *testing.T) {
-	const secret = "jane.roe@bigcorp.io"
 	event := func(data string) string { return "data: " + data + "\n\n" }
 	stream := event(`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"ask jane.roe@"}}`) +
 		event(`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"bigcorp.io"}}`) +

@@ -23,6 +23,7 @@ func TestBase64(t *testing.T) {
 		{"an ambient credential in bytes", b64(bytes + "key0123456789abcdef"), b64(bytes + "xxxxxxxxxxxxxxxxxxx"), true},
 		{"bytes that look like something", b64(bytes + "bob@corp.com"), b64(bytes + "bob@corp.com"), false},
 		{"no base64", strings.Repeat("word", 400) + "!", strings.Repeat("word", 400) + "!", false},
+		{"a credential in letters that are no base64", strings.Repeat("word", 400) + "/key0123456789abcdef9", strings.Repeat("word", 400) + "/<credential>9", false},
 		{"a shape that is base64 itself", "AKIAJ7Q2XN4LPT5WZKRM", "<aws_key:", false},
 	} {
 		r := newDefault(t)

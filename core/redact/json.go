@@ -29,7 +29,7 @@ func (r *Redactor) JSON(b []byte) []byte {
 // stringEdits hides the secrets of a text that may be JSON.
 func (r *Redactor) stringEdits(text []byte, f form, depth int) []edit {
 	if len(text) >= mediaSize && run(text, 0, b64) == len(text) {
-		return nil
+		return r.settle(text, r.literals.Load().hits(text), f) // what is known to be a secret is one here too
 	}
 	if depth < maxInner && looksLikeJSON(text) {
 		if edits, ok := r.jsonEdits(text, f, depth+1); ok {
@@ -137,6 +137,9 @@ func (w *walk) walk() (edits []edit, ok bool) {
 			if !w.cut(&next, last, end) {
 				return nil, false
 			}
+			for i := range slices.Backward(w.stack) {
+				w.unsign(&w.stack[i])
+			}
 			return w.edits, true
 		case jsonlex.End:
 			return w.edits, true
@@ -229,17 +232,45 @@ func (w *walk) innerEdits(next *spot, s []byte) []edit {
 
 // numberedEdits hides the secrets of a text that may be JSON, and the numbers in it.
 func (r *Redactor) numberedEdits(text []byte, n *numbers) []edit {
-	if n != nil && looksLikeJSON(text) {
-		if edits, ok := (walk{r: r, b: text, form: textForm, depth: 1, numbers: n}).edit(); ok {
-			return edits
+	if !looksLikeJSON(text) {
+		return r.stringEdits(text, textForm, 0)
+	}
+	if edits, ok := (walk{r: r, b: text, form: textForm, depth: 1, numbers: n}).edit(); ok {
+		return edits
+	}
+	// Two calls under one index, with nothing to tell them apart, stand one behind the other.
+	var all []edit
+	at := 0
+	for end := firstValue(text); end > 0; end = firstValue(text[at:]) {
+		all = append(all, shift(r.stringEdits(text[at:at+end], textForm, 0), at)...)
+		at += end
+	}
+	return append(all, shift(r.stringEdits(text[at:], textForm, 0), at)...)
+}
+
+// firstValue returns where the JSON value ends that text begins with, if another begins right behind it; else 0.
+func firstValue(text []byte) int {
+	lex := jsonlex.New(text)
+	for {
+		kind := lex.Next()
+		if kind == jsonlex.Invalid || kind == jsonlex.End {
+			return 0
+		}
+		if lex.Depth() == 0 {
+			if _, end := lex.Span(); looksLikeJSON(text[end:]) {
+				return end
+			}
+			return 0
 		}
 	}
-	return r.stringEdits(text, textForm, 0)
 }
 
 // cut reports whether the text, which is not JSON, would be if it went on: then it hides what it must in what follows
 // the last token, which is of kind last and ends at end.
 func (w *walk) cut(next *spot, last jsonlex.Kind, end int) bool {
+	if last == jsonlex.Invalid {
+		return false // it does not even begin
+	}
 	rest := bytes.TrimLeft(w.b[end:], " \t\r\n,:")
 	if len(rest) == 0 {
 		return true

@@ -2,8 +2,10 @@ package redact
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mixtape-go/mixtape/internal/jsonlex"
 	"github.com/mixtape-go/mixtape/internal/jsonpath"
@@ -198,7 +200,9 @@ func (x *piece) masked(r *Redactor) []byte {
 		}
 	}
 	for _, e := range x.found {
-		hide(e.start, e.end)
+		if (e.start == 0) == (e.end == len(text)) { // else it may go on in the piece before or behind
+			hide(e.start, e.end)
+		}
 	}
 	for m := range marks(x.text, r.named) {
 		hide(m.start, m.end)
@@ -241,16 +245,20 @@ func (p *pieces) appendNode(dst []byte, i int) []byte {
 	}
 	n := &p.nodes[i-1]
 	dst = p.appendNode(dst, n.in)
-	if n.in > 0 && (!n.inList || n.tell[tellIndex] == nil) {
-		dst = append(append(dst, '.'), n.step...)
+	if n.in > 0 {
+		step := []byte(n.step)
+		if n.inList && n.tell[tellIndex] != nil { // where it is missing, the place in the list says the same
+			step = n.tell[tellIndex]
+		}
+		dst = append(append(dst, '.'), step...)
 	}
 	for k, raw := range n.tell {
-		if raw == nil || k == tellType && n.in > 0 {
+		if raw == nil || k == tellType && n.in > 0 || k == tellIndex && n.inList {
 			continue
 		}
 		dst = append(append(dst, '{', byte('a'+k)), raw...)
 	}
-	if n.inList && n.tell[tellIndex] != nil {
+	if n.inList {
 		// A new id begins a new call, also where its index was used before.
 		if len(n.id) > len(`""`) {
 			if p.ids == nil {
@@ -273,7 +281,8 @@ func (p *pieces) finish(events []event) {
 	}
 	for _, a := range p.order {
 		text := a.text((*piece).whole)
-		if a.signature && changed[a.group] && len(text) > 0 && !p.r.isPlaceholder(text) {
+		signed := func(group string) bool { return strings.HasPrefix(group, a.group) } // what stands beside it, and inside of that
+		if a.signature && len(text) > 0 && !p.r.isPlaceholder(text) && slices.ContainsFunc(slices.Collect(maps.Keys(changed)), signed) {
 			a.spread([]edit{{0, len(text), p.r.placeholder(&signatureRule, text, textForm)}}, events)
 		}
 	}
@@ -297,11 +306,11 @@ func (a *assembled) hide(p *pieces, events []event) (hidden bool) {
 		found = append(found, shift(slices.Clone(x.found), at)...)
 		at += len(x.text)
 	}
-	spread(found)
-	if !constant {
+	if !constant { // what goes on over pieces first: of two edits of the same bytes the first stays
 		masked := a.text(func(x *piece) []byte { return x.masked(p.r) })
 		spread(p.r.stringEdits(masked, textForm, 0))
 	}
+	spread(found)
 	return hidden
 }
 

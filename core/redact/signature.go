@@ -14,8 +14,8 @@ type signed struct {
 	thinking bool // the object holds the text that "signature" is for
 }
 
-// isSignature reports whether the string under name signs what stands beside it. A "signature" does so beside "thinking"
-// only.
+// isSignature reports whether the string under name signs what stands beside it. A "signature" does so beside "thinking",
+// and beside the "text" of Bedrock's and OpenRouter's reasoning, only.
 func isSignature(name []byte) bool {
 	return string(name) == signatureName || signsParts(name)
 }
@@ -37,7 +37,7 @@ func (w *walk) sign(next *spot, start, end int) {
 		in.signed = signed{token: span{start, end}, thinking: true}
 	case string(name) == signatureName:
 		in.signed.token = span{start, end}
-	case string(name) == "thinking":
+	case string(name) == "thinking", string(name) == "text":
 		in.signed.thinking = true
 	}
 }

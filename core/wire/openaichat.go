@@ -26,7 +26,7 @@ var openAIChatLayout = Layout{
 	Messages: "messages",
 	IDs:      []string{"$.messages[*].tool_calls[*].id", "$.messages[*].tool_call_id"},
 	Deltas: []string{
-		"$.choices[*].delta.content", "$.choices[*].delta.refusal",
+		"$.choices[*].delta.content", "$.choices[*].delta.content[*].text", "$.choices[*].delta.refusal",
 		"$.choices[*].delta.reasoning", "$.choices[*].delta.reasoning_content", "$.choices[*].delta.reasoning_details[*].text",
 		"$.choices[*].delta.tool_calls[*].function.arguments", "$.choices[*].delta.tool_calls[*].custom.input",
 		"$.choices[*].delta.function_call.arguments", "$.choices[*].delta.audio.transcript",
