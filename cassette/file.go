@@ -8,7 +8,6 @@ import (
 	"iter"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -77,7 +76,7 @@ func Load(path string) (*File, error) {
 		dir = "."
 	}
 	s := store{base: dir, name: name, path: path}
-	data, err := os.ReadFile(path)
+	data, err := s.read()
 	if err != nil {
 		return nil, readError(path, err)
 	}

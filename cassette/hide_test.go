@@ -197,3 +197,21 @@ func TestNumbersAnyOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestHiddenNumberIsSentBack has an agent send back a hidden number of the model's answer.
+func TestHiddenNumberIsSentBack(t *testing.T) {
+	n := &network{answer: func(_ *http.Request, body string) (*http.Response, error) {
+		if strings.Contains(body, "tool_calls") {
+			return response(200, "application/json", completion("done")), nil
+		}
+		return response(200, "application/json", `{"choices":[{"message":{"tool_calls":[{"id":"call_1","function":{"name":"pay","arguments":"{\"pin\":471147}"}}]}}]}`), nil
+	}}
+	text := bothWays(t, n, func(ctx context.Context, client *http.Client) {
+		answer := post(t, ctx, client, provider+"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"pay"}]}`)
+		message := answer[strings.Index(answer, `{"tool_calls"`) : len(answer)-len(`}]}`)]
+		post(t, ctx, client, provider+"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"pay"},`+message+`]}`)
+	}, cassette.RedactFields("pin"))
+	if strings.Contains(text, "471147") {
+		t.Errorf("the number stands in the file:\n%s", text)
+	}
+}

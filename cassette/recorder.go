@@ -287,7 +287,12 @@ func (r *recorder) file(calls []recording) (f *File, broken []error) {
 			all = append(all, in) // what somebody wrote into the file by hand has not passed the redactor
 		}
 	}
-	f.Recorder, f.Rules = recorderName, s.redactor.Rules()
+	f.Recorder = recorderName
+	for _, name := range s.redactor.Rules() { // those of the old file stay, since its placeholders do
+		if !slices.Contains(f.Rules, name) {
+			f.Rules = append(slices.Clip(f.Rules), name)
+		}
+	}
 	for _, c := range calls {
 		all = append(all, c.in)
 	}

@@ -259,11 +259,11 @@ func (s *Session) load() error {
 	for fp := range redact.Placeholders(data) {
 		s.redactor.Known(fp) // so that live values take the same
 	}
+	var places []string
 	for _, o := range outlines {
-		for _, place := range o.hidden {
-			s.redactor.Known(redact.NumberFingerprint(place))
-		}
+		places = append(places, o.hidden...)
 	}
+	s.redactor.KnownNumbers(places...)
 	if s.mode == Verify {
 		return nil
 	}

@@ -49,6 +49,8 @@ func (w *walk) number(rule *Rule, next *spot, start, end int) {
 	switch {
 	case !hidden && rule == nil:
 		return
+	case !hidden && !rule.opaque && n.list.shown:
+		fingerprint = w.r.numberFingerprint(w.b[start:end])
 	case !hidden && !rule.opaque:
 		fingerprint = w.r.ledger.fingerprint(w.b[start:end])
 	}
@@ -70,6 +72,48 @@ func (w *walk) number(rule *Rule, next *spot, start, end int) {
 		w.edits = append(w.edits, edit{start, end, otherNumber(w.b[start:end], fingerprint)})
 	}
 }
+
+// numberFingerprint returns the fingerprint of a number that a program sends: its own, or, where a replay gave the number
+// that stands in a file, that of the one that was hidden.
+func (r *Redactor) numberFingerprint(number []byte) string {
+	known := r.numbers.Load()
+	if known == nil {
+		return r.ledger.fingerprint(number)
+	}
+	whole := WholeFingerprint(number)
+	if !slices.ContainsFunc(*known, func(f string) bool { return strings.HasPrefix(whole, f) }) {
+		for _, f := range *known {
+			if otherNumber(number, f) == string(number) {
+				return f
+			}
+		}
+	}
+	return r.ledger.fingerprint(number)
+}
+
+// KnownNumbers adds the places of hidden numbers that stand in a loaded file, as [Message.Numbers] has them. A number takes
+// the fingerprint of one of these as a text takes that of a placeholder; and one that the file shows in place of another
+// is compared as that other.
+func (r *Redactor) KnownNumbers(places ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []string
+	if known := r.numbers.Load(); known != nil {
+		all = slices.Clone(*known)
+	}
+	for _, place := range places {
+		if f := NumberFingerprint(place); f != "" && len(all) < maxKnownNumbers {
+			r.ledger.know(f)
+			all = append(all, f)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	r.numbers.Store(&all)
+}
+
+// maxKnownNumbers bounds what a number is compared with.
+const maxKnownNumbers = 4096
 
 func isFingerprint(s string) bool {
 	return len(s) >= shortFingerprint && run([]byte(s), 0, fpChar) == len(s)

@@ -100,9 +100,7 @@ func TestNumbersStayApart(t *testing.T) {
 		shown[string(again.Body)] = i
 	}
 	player := newDefault(t, Field("n"))
-	for _, p := range places {
-		player.Known(NumberFingerprint(p))
-	}
+	player.KnownNumbers(places...)
 	for i := 999; i >= 0; i-- {
 		m := Message{Body: fmt.Appendf(nil, `{"n":%d}`, i), ShowNumbers: true}
 		player.Message(&m)

@@ -29,9 +29,10 @@ type Redactor struct {
 	ledger *ledger
 	memory *memory // nil where nothing is learned
 
-	mu       sync.Mutex // serialises changes of the two below
+	mu       sync.Mutex // serialises changes of what is below
 	literals atomic.Pointer[literals]
 	nameSet  atomic.Pointer[map[string]bool] // names that make a placeholder
+	numbers  atomic.Pointer[[]string]        // fingerprints of the hidden numbers of a loaded file
 }
 
 // New returns a Redactor with exactly these rules: callers that want the built-in ones begin with [Default]. Of two
