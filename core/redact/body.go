@@ -9,15 +9,16 @@ import (
 	"github.com/mixtape-go/mixtape/internal/eventstream"
 )
 
-// Message is a message body on its way through a Redactor.
+// Message is what [Redactor.Message] reads and changes: a body, what is known of it, and what was hidden in it. It is for
+// one goroutine.
 type Message struct {
 	ContentType string
 	Body        []byte
 	// Deltas, of a stream in a known format, are where its events hold pieces of texts. Without them a value that is cut
 	// over events is found where strings of the same path make it whole.
 	Deltas *Deltas
-	// Masked says that values which are hidden wherever they stand stood in bytes that are no text, and were overwritten
-	// there: with as many x, so that offsets and lengths hold. A checksum may not.
+	// Masked is set, and never cleared, when a known secret stood in bytes that are no text and was overwritten with x: the
+	// body keeps its length then, but no longer a checksum.
 	Masked bool
 	// Numbers are the places of the numbers in Body that are hidden, each followed by a space and the number's fingerprint,
 	// unless its rule is Opaque. A place is a path; in a stream the number of the event, counted from 0, stands before it,
@@ -29,10 +30,9 @@ type Message struct {
 }
 
 // Body returns a message body with its secrets hidden, by the rules of its content type: JSON, JSON lines, a stream of
-// server-sent events (JSON in their data) or of Amazon's frames, a form, parts of several types, or text. An empty or unknown type is told from
-// the bytes. In bytes
-// that are no text, of a type that is none, only values are hidden that are known as such: see Message.Masked. Body returns b
-// itself when nothing is hidden, and never writes to it. Numbers are left alone.
+// server-sent events (JSON in their data) or of Amazon's frames, a form, parts of several types, or text. An empty or
+// unknown type is told from the bytes. In bytes that are no text, and of no type that is, only known secrets are hidden:
+// see Message.Masked. Body returns b itself when nothing is hidden, and never writes to it. Numbers are left alone.
 func (r *Redactor) Body(contentType string, b []byte) []byte {
 	m := Message{ContentType: contentType, Body: b}
 	return edited(b, r.bodyEdits(&m, nil))
