@@ -40,8 +40,9 @@ func isBlobName(name string) bool {
 var minRun = base64.StdEncoding.EncodedLen(minBlob + 1)
 
 // extractBlobs takes the base64 of more than minBlob bytes out of text, where it stands in quotes or after a comma, as in
-// a data URL, up to a quote. It gives keep the bytes of each, and returns text itself when there is none.
-func extractBlobs(text []byte, keep func(data []byte)) []byte {
+// a data URL, up to a quote. It gives keep the name and the bytes of each, and returns text itself when there is
+// none.
+func extractBlobs(text []byte, keep func(name string, data []byte)) []byte {
 	if len(text) < minRun || bytes.Contains(text, []byte(blobOpen)) {
 		return text // in the second case a mark would not be told from what stood there before
 	}
@@ -56,9 +57,10 @@ func extractBlobs(text []byte, keep func(data []byte)) []byte {
 		if run := text[at:end]; len(run) >= minRun {
 			run = run[bytes.LastIndexByte(run, ',')+1:]
 			if data, ok := blobOf(run); ok {
-				keep(data)
+				name := nameOfBlob(data)
+				keep(name, data)
 				out = append(append(out, text[done:end-len(run)]...), blobOpen...)
-				out = append(append(out, nameOfBlob(data)...), blobClose...)
+				out = append(append(out, name...), blobClose...)
 				done = end
 			}
 		}
@@ -131,8 +133,8 @@ func (b blobs) keep(data []byte) string {
 
 // extract is extractBlobs. It returns the names too, each once, in the order in which they come.
 func (b blobs) extract(text []byte) (_ []byte, names []string) {
-	text = extractBlobs(text, func(data []byte) {
-		name := b.keep(data)
+	text = extractBlobs(text, func(name string, data []byte) {
+		b[name] = data
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}

@@ -20,13 +20,14 @@ func (f *File) Exposed(rules ...redact.Rule) (places []string, err error) {
 		return nil, err
 	}
 	r.Names(f.Rules...)
-	var hidden []*Interaction
+	var shown, hidden []*Interaction
 	for _, in := range f.Interactions() {
+		shown = append(shown, in)
 		hidden = append(hidden, in.copy())
 	}
 	h := &hider{Redactor: r}
 	h.hideAll(hidden)
-	for i, in := range f.Interactions() {
+	for i, in := range shown {
 		for _, part := range in.differences(hidden[i]) {
 			places = append(places, fmt.Sprintf("interaction %d: %s", i+1, part))
 		}

@@ -368,10 +368,26 @@ func (f *File) outlines() []outline {
 	return list
 }
 
+// read reads an interaction, whose bodies are not decoded yet.
 func (f *File) read(e *entry) *record {
-	rec := newReader(e.span.of(f.data), e.span.from).record()
+	rec := f.reader(e).record()
 	rec.in.beside, rec.out.beside = f.beside, f.beside
 	return rec
+}
+
+// reader returns a reader of an interaction that knows what was read before.
+func (f *File) reader(e *entry) *reader {
+	r := newReader(e.span.of(f.data), e.span.from)
+	r.known = []span{e.request, e.answer}
+	return r
+}
+
+// elsewhere returns the elements of an interaction's message list that stand in another; nil when there are none.
+func (f *File) elsewhere(e *entry) []byte {
+	if e.shared == 0 {
+		return nil
+	}
+	return e.list.append(nil, f.data, e.shared)
 }
 
 // Len returns the number of interactions.
@@ -384,11 +400,7 @@ func (f *File) Interaction(i int) *Interaction {
 	if e.appended != nil {
 		return e.appended
 	}
-	var shared []byte
-	if e.shared > 0 {
-		shared = e.list.append(nil, f.data, e.shared)
-	}
-	return f.read(e).decode(shared)
+	return f.read(e).decode(f.elsewhere(e))
 }
 
 // asked returns interaction i with what was asked, but without its answer.
@@ -397,15 +409,9 @@ func (f *File) asked(i int) *Interaction {
 	if e.appended != nil {
 		return e.appended
 	}
-	var shared []byte
-	if e.shared > 0 {
-		shared = e.list.append(nil, f.data, e.shared)
-	}
-	r := newReader(e.span.of(f.data), e.span.from)
-	r.known = []span{e.request, e.answer}
-	rec := r.record()
-	rec.in.beside, rec.out = f.beside, stored{}
-	return rec.decode(shared)
+	rec := f.read(e)
+	rec.out = stored{}
+	return rec.decode(f.elsewhere(e))
 }
 
 // answered returns interaction i with its answer, but without what was asked.
@@ -414,8 +420,7 @@ func (f *File) answered(i int) *Interaction {
 	if e.appended != nil {
 		return e.appended
 	}
-	r := newReader(e.span.of(f.data), e.span.from)
-	r.known = []span{e.request, e.answer}
+	r := f.reader(e)
 	r.answerOnly = true
 	rec := r.record()
 	rec.in, rec.out.beside = stored{}, f.beside

@@ -107,13 +107,11 @@ func (s *Session) miss(r *match.Request, played int) error {
 	if played == 0 {
 		s.compare(e, r)
 	}
+	text := e.Error()
 	s.mu.Lock()
 	s.report.Missed++
-	again := s.missed[e.Error()]
-	if s.missed == nil {
-		s.missed = map[string]bool{}
-	}
-	s.missed[e.Error()] = true
+	again := s.missed[text]
+	s.missed[text] = true
 	s.mu.Unlock()
 	if !again { // a program that tries again shall not bury the first
 		s.fail(e)

@@ -37,6 +37,14 @@ func (h chainHash) next(item []byte) (next chainHash) {
 	return next
 }
 
+// with returns the hash of n elements, which is h, and item.
+func (h chainHash) with(n int, item []byte) chainHash {
+	if n == 0 {
+		return firstHash(item)
+	}
+	return h.next(item)
+}
+
 // String returns the short form that stands in the file.
 func (h chainHash) String() string { return hex.EncodeToString(h[:4]) }
 
@@ -170,11 +178,7 @@ func (refs *references) add(text []byte, member string, items []span) (ext exten
 	var fresh []listKey
 	for i, it := range items {
 		item := it.of(text)
-		if i == 0 {
-			h = firstHash(item)
-		} else {
-			h = h.next(item)
-		}
+		h = h.with(i, item)
 		size += len(item)
 		key := listKey{member, h}
 		other, known := refs.seen[key]
@@ -308,11 +312,7 @@ func (l *list) extent(n int) extent {
 
 // after returns the place behind an element that stands at s, whose text is text and which ends at end.
 func (l *list) after(s stop, text []byte, end, depths int) stop {
-	next := stop{s.items + 1, end, s.depths + depths, firstHash(text)}
-	if l.shared+s.items > 0 {
-		next.hash = s.hash.next(text)
-	}
-	return next
+	return stop{s.items + 1, end, s.depths + depths, s.hash.with(l.shared+s.items, text)}
 }
 
 // newList makes the list whose own elements stand in array, in the file data, after the first shared of from, whose hash

@@ -90,7 +90,7 @@ type bareRequest struct {
 func (c *comparer) compared(h bareRequest) (*match.Request, error) {
 	m := redact.Message{ContentType: h.contentType, Body: h.body, Numbers: h.numbers, ShowNumbers: true}
 	c.redactor.Message(&m)
-	m.Body = extractBlobs(m.Body, func([]byte) {}) // as a file does
+	m.Body = extractBlobs(m.Body, func(string, []byte) {}) // as a file does
 	if h.kind == bus.KindTool || h.kind == bus.KindFunc {
 		r := &match.Request{Kind: string(h.kind), Operation: h.operation, Body: m.Body}
 		return r, c.apply(r)

@@ -311,7 +311,7 @@ func (s *Session) connect() {
 		parent = bus.Default()
 	}
 	s.bus = bus.New(bus.Parent(parent))
-	s.out = map[uint64]bool{}
+	s.out, s.missed = map[uint64]bool{}, map[string]bool{}
 	s.bus.Attached(ownerKey{}, func() any { return s })
 	// It is never removed: a call that was on its way here when the session ended is refused, and does not go out.
 	core.Intercept(s.bus, (*interceptor)(s), core.Innermost())

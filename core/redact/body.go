@@ -42,7 +42,7 @@ func (r *Redactor) Body(contentType string, b []byte) []byte {
 // under the names of the caller's rules. It replaces m.Body, and adds the places of the numbers that it hides to
 // m.Numbers; numbers at places that are in the list are left alone.
 func (r *Redactor) Message(m *Message) {
-	m.Body = edited(m.Body, r.bodyEdits(m, newNumbers(&m.Numbers, m.ShowNumbers)))
+	m.Body = edited(m.Body, r.bodyEdits(m, r.newNumbers(&m.Numbers, m.ShowNumbers)))
 }
 
 // bodyEdits hides the secrets of m's body; the numbers too if n is not nil.

@@ -220,10 +220,10 @@ func (w *walk) innerEdits(next *spot, s []byte) []edit {
 	if edits, ok := w.base64Edits(s); ok {
 		return edits
 	}
-	if w.numbers == nil || w.depth == maxInner || !looksLikeJSON(s) {
+	if w.depth == maxInner || !looksLikeJSON(s) {
 		return w.r.stringEdits(s, w.form, w.depth)
 	}
-	inner := walk{r: w.r, b: s, form: w.form, depth: w.depth + 1, numbers: w.numbers.inside(w.placeOf(next)), masked: w.masked}
+	inner := walk{r: w.r, b: s, form: w.form, depth: w.depth + 1, numbers: w.numbersIn(next), masked: w.masked}
 	if edits, ok := inner.edit(); ok {
 		return edits
 	}

@@ -20,7 +20,11 @@ type numberList struct {
 	shown  bool              // placeholders take the numbers' places
 }
 
-func newNumbers(places *[]string, shown bool) *numbers {
+// newNumbers returns the numbers of a body; nil where none can be hidden.
+func (r *Redactor) newNumbers(places *[]string, shown bool) *numbers {
+	if len(*places) == 0 && !r.HasPaths() && !r.hasFields {
+		return nil
+	}
 	list := &numberList{places: places, shown: shown}
 	for _, place := range *places {
 		if list.hidden == nil {
@@ -32,8 +36,13 @@ func newNumbers(places *[]string, shown bool) *numbers {
 	return &numbers{list: list}
 }
 
-// inside returns numbers for the JSON in the string at path.
-func (n *numbers) inside(path string) *numbers { return &numbers{n.list, n.prefix + path + " "} }
+// numbersIn returns the numbers of the JSON in the string at next.
+func (w *walk) numbersIn(next *spot) *numbers {
+	if w.numbers == nil {
+		return nil
+	}
+	return &numbers{w.numbers.list, w.numbers.prefix + w.placeOf(next) + " "}
+}
 
 // numberName is the name of a number's placeholder.
 const numberName = "number"

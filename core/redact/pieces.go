@@ -159,10 +159,7 @@ func (p *pieces) add(next *spot, w *walk, s []byte, at int, escaped bool, found 
 	if escaped {
 		end = at + rawLen(w.b[at:], len(s))
 	}
-	x := piece{event: p.event, start: at, end: end, escaped: escaped, text: s, found: found}
-	if w.numbers != nil {
-		x.numbers = w.numbers.inside(w.placeOf(next))
-	}
+	x := piece{event: p.event, start: at, end: end, escaped: escaped, text: s, found: found, numbers: w.numbersIn(next)}
 	if escaped {
 		x.text = bytes.Clone(s) // which stands in a buffer
 	}

@@ -20,6 +20,7 @@ type Redactor struct {
 	// fieldStart tells the first bytes of their names, 0x20 set, and longestField the length of the longest.
 	fieldStart   [256]bool
 	longestField int
+	hasFields    bool // there are names of the caller's
 	patterns     []*Rule
 	paths        [2]*jsonpath.Set // fingerprinted, opaque
 	pathRule     [2]*Rule
@@ -64,6 +65,7 @@ func New(rules ...Rule) (*Redactor, error) {
 				r.fields[name] = rule
 			}
 		case fieldRule:
+			r.hasFields = true
 			for _, name := range rule.texts {
 				r.fields[string(appendLower(nil, []byte(name)))] = rule
 			}
@@ -133,10 +135,7 @@ func (r *Redactor) Known(fingerprints ...string) {
 // Credential adds ambient credentials, which are hidden as <credential> wherever they stand in a text. A value shorter
 // than 16 bytes, without a letter or a digit, or with white space is left out: it might be a word.
 func (r *Redactor) Credential(values ...string) {
-	known := r.literals.Load().all
-	if !slices.ContainsFunc(values, func(v string) bool {
-		return isCredential(v) && !slices.ContainsFunc(known, func(x literal) bool { return x.text == v })
-	}) {
+	if known := r.literals.Load().all; !slices.ContainsFunc(values, func(v string) bool { return isNew(known, v) }) {
 		return // as in most calls of a program
 	}
 	r.mu.Lock()
@@ -144,13 +143,18 @@ func (r *Redactor) Credential(values ...string) {
 	old := r.literals.Load().all
 	all := slices.Clone(old)
 	for _, v := range values {
-		if isCredential(v) && !slices.ContainsFunc(all, func(x literal) bool { return x.text == v }) {
+		if isNew(all, v) {
 			all = append(all, literal{v, &credentialRule})
 		}
 	}
 	if len(all) > len(old) {
 		r.literals.Store(newLiterals(all))
 	}
+}
+
+// isNew reports whether v is a credential that is not among known.
+func isNew(known []literal, v string) bool {
+	return isCredential(v) && !slices.ContainsFunc(known, func(x literal) bool { return x.text == v })
 }
 
 // String returns plain text with its secrets hidden.

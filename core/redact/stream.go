@@ -81,18 +81,13 @@ func serverSent(b []byte) (events []event, rest []part) {
 			if from < end && b[from] == ' ' {
 				from++
 			}
-			if len(ev.parts) > 0 {
-				if len(ev.parts) == 1 {
-					ev.data = slices.Clip(ev.data) // which is a part of b
-				}
-				ev.data = append(ev.data, '\n')
+			if len(ev.parts) == 0 {
+				ev = event{data: slices.Clip(b[from:end]), parts: []part{{from, end, 0}}}
+				break
 			}
+			ev.data = append(ev.data, '\n')
 			ev.parts = append(ev.parts, part{from, end, len(ev.data)})
-			if len(ev.parts) == 1 {
-				ev.data = b[from:end]
-			} else {
-				ev.data = append(ev.data, b[from:end]...)
-			}
+			ev.data = append(ev.data, b[from:end]...)
 		default:
 			rest = append(rest, part{start: at, end: end})
 		}
