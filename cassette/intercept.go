@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mixtape-go/mixtape/cassette/internal/match"
 	"github.com/mixtape-go/mixtape/core"
 	"github.com/mixtape-go/mixtape/core/redact"
 )
@@ -31,24 +32,14 @@ func (i *interceptor) InterceptHTTP(req *http.Request, next core.RoundTrip) (*ht
 		s.goesOut(info)
 		return next(req)
 	}
-	r, err := s.comparer.live(req, info)
-	if err != nil {
+	at, key, out, err := s.find(liveRequest(req, info), info)
+	switch {
+	case out:
+		return next(req)
+	case err != nil:
 		info.Final()
-		err = fmt.Errorf("cassette %s: %w", s.store.path, err)
-		s.fail(err)
 		return nil, err
 	}
-	key := s.comparer.matcher.Key(r)
-	at, played, ok := s.tape.take(r, key, info.CallID)
-	if !ok {
-		if s.mode == Extend {
-			s.goesOut(info)
-			return next(req)
-		}
-		info.Final()
-		return nil, s.miss(r, played)
-	}
-	info.Replayed()
 	in := s.file.answered(at)
 	if seed := s.settings.recut; seed != nil {
 		in.HTTP.Chunks = cutAnywhere(len(in.HTTP.Response.Bytes), *seed, uint64(at))
@@ -80,24 +71,37 @@ func (i *interceptor) InterceptTool(ctx context.Context, req *core.ToolRequest, 
 		s.goesOut(info)
 		return next(ctx, req)
 	}
-	r, err := s.comparer.compared(bareRequest{kind: req.Kind, operation: req.Name, contentType: jsonType, body: req.Arguments})
+	at, key, out, err := s.find(bareRequest{kind: req.Kind, operation: req.Name, contentType: jsonType, body: req.Arguments}, info)
+	switch {
+	case out:
+		return next(ctx, req)
+	case err != nil:
+		return nil, err
+	}
+	s.tape.settled(info.CallID, key)
+	return s.file.answered(at).result()
+}
+
+// find returns the interaction that answers a call, and the call's key; out says that there is none and the call goes out.
+// A call that gets no answer fails the test.
+func (s *Session) find(asked bareRequest, info *core.Info) (at int, key match.Hash, out bool, err error) {
+	r, err := s.comparer.compared(asked)
 	if err != nil {
 		err = fmt.Errorf("cassette %s: %w", s.store.path, err)
 		s.fail(err)
-		return nil, err
+		return 0, key, false, err
 	}
-	key := s.comparer.matcher.Key(r)
+	key = s.comparer.matcher.Key(r)
 	at, played, ok := s.tape.take(r, key, info.CallID)
-	if !ok {
-		if s.mode == Extend {
-			s.goesOut(info)
-			return next(ctx, req)
-		}
-		return nil, s.miss(r, played)
+	switch {
+	case ok:
+		info.Replayed()
+		return at, key, false, nil
+	case s.mode == Extend:
+		s.goesOut(info)
+		return 0, key, true, nil
 	}
-	s.tape.settled(info.CallID, key)
-	info.Replayed()
-	return s.file.answered(at).result()
+	return 0, key, false, s.miss(r, played)
 }
 
 // refuses returns why the session lets no call through: it could not be opened, or it has ended.

@@ -47,8 +47,8 @@ func newComparer(s *settings, r *redact.Redactor) (*comparer, error) {
 	}, nil
 }
 
-// live returns the request of an HTTP call under way as it is compared.
-func (c *comparer) live(req *http.Request, info *core.Info) (*match.Request, error) {
+// liveRequest returns the request of an HTTP call under way.
+func liveRequest(req *http.Request, info *core.Info) bareRequest {
 	h := bareRequest{
 		kind: info.Kind, provider: info.Provider, operation: info.Operation,
 		method: req.Method, url: req.URL.String(), contentType: req.Header.Get("Content-Type"), body: info.Body,
@@ -60,7 +60,7 @@ func (c *comparer) live(req *http.Request, info *core.Info) (*match.Request, err
 	if req.Header.Get("Content-Encoding") != "" { // a file holds bodies with their content encoding undone
 		h.body = newBody(req.Header.Clone(), info.Body).Bytes
 	}
-	return c.compared(h)
+	return h
 }
 
 // requestOf returns the request of an interaction.
