@@ -64,7 +64,7 @@ func (r *Redactor) bodyEdits(m *Message, n *numbers) []edit {
 		media = strings.TrimSpace(media)
 	}
 	if boundary := params["boundary"]; boundary != "" && strings.HasPrefix(media, "multipart/") {
-		return r.multipartEdits(m, boundary)
+		return r.multipartEdits(m, boundary, n)
 	}
 	if media == eventstream.ContentType {
 		return r.frameEdits(b, m, n)
@@ -88,11 +88,11 @@ func (r *Redactor) bodyEdits(m *Message, n *numbers) []edit {
 	if events, ok := lines(b); ok {
 		return r.streamEdits(events, m, n)
 	}
-	w := walk{r: r, b: b, form: textForm, numbers: n, masked: &m.Masked}
-	if edits, ok := w.edit(); ok {
+	in := scope{numbers: n, masked: &m.Masked}
+	if edits, ok := r.jsonEdits(b, in); ok {
 		return edits
 	}
-	return r.proseEdits(b, textForm, 0)
+	return r.proseEdits(b, in)
 }
 
 // binaryEdits overwrites what is hidden wherever it stands in bytes that are no text.

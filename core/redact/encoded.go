@@ -13,7 +13,7 @@ const minEncoded = 32
 // and hands to its model. ok is false when s is something else.
 //
 // Text is looked through as text. In other bytes only values are overwritten that are known to be secrets.
-func (w *walk) base64Edits(s []byte) (edits []edit, ok bool) {
+func (w *walk) base64Edits(next *spot, s []byte) (edits []edit, ok bool) {
 	from := 0
 	if bytes.HasPrefix(s, []byte("data:")) {
 		comma := bytes.IndexByte(s[:min(len(s), 256)], ',')
@@ -38,7 +38,7 @@ func (w *walk) base64Edits(s []byte) (edits []edit, ok bool) {
 		if len(edits) > 0 && w.masked != nil {
 			*w.masked = true
 		}
-	} else if edits = w.r.stringEdits(data, textForm, w.depth); len(edits) == 0 {
+	} else if edits = w.r.stringEdits(data, w.inside(next, data)); len(edits) == 0 {
 		return nil, len(s) >= mediaSize
 	}
 	if len(edits) == 0 {

@@ -19,33 +19,44 @@ const (
 // the result is valid JSON. What is no valid JSON is redacted as plain text. JSON returns b itself when nothing is
 // hidden, and never writes to it.
 func (r *Redactor) JSON(b []byte) []byte {
-	edits, ok := r.jsonEdits(b, textForm, 0)
+	edits, ok := r.jsonEdits(b, scope{})
 	if !ok {
-		edits = r.proseEdits(b, textForm, 0)
+		edits = r.proseEdits(b, scope{})
 	}
 	return edited(b, edits)
 }
 
+// scope is what a text stands in.
+type scope struct {
+	form    form
+	depth   int      // how many strings that are JSON
+	numbers *numbers // nil where no list of the places of numbers is kept
+	masked  *bool    // set where bytes that are no text are overwritten; nil where nobody asks
+}
+
 // stringEdits hides the secrets of a text that may be JSON.
-func (r *Redactor) stringEdits(text []byte, f form, depth int) []edit {
+func (r *Redactor) stringEdits(text []byte, in scope) []edit {
 	if len(text) >= mediaSize && run(text, 0, b64) == len(text) {
-		return r.settle(text, r.literals.Load().hits(text), f) // what is known to be a secret is one here too
+		return r.settle(text, r.literals.Load().hits(text), in.form) // what is known to be a secret is one here too
 	}
-	if depth < maxInner && looksLikeJSON(text) {
-		if edits, ok := r.jsonEdits(text, f, depth+1); ok {
+	if in.depth < maxInner && looksLikeJSON(text) {
+		inner := in
+		inner.depth++
+		if edits, ok := r.jsonEdits(text, inner); ok {
 			return edits
 		}
 	}
-	return r.proseEdits(text, f, depth)
+	return r.proseEdits(text, in)
 }
 
 // proseEdits hides the secrets of a text that is not JSON, but may be once its secrets are hidden.
-func (r *Redactor) proseEdits(text []byte, f form, depth int) []edit {
-	edits := r.textEdits(text, f)
+func (r *Redactor) proseEdits(text []byte, in scope) []edit {
+	edits := r.textEdits(text, in.form)
 	if len(edits) == 0 || !looksLikeJSON(text) {
 		return edits
 	}
-	if inner, ok := r.jsonEdits(apply(text, edits), f, depth+1); ok {
+	in.depth++
+	if inner, ok := r.jsonEdits(apply(text, edits), in); ok {
 		edits = compose(edits, inner)
 	}
 	return edits
@@ -87,17 +98,14 @@ type span struct{ start, end int }
 
 // walk is one reading of a JSON text.
 type walk struct {
-	r       *Redactor
-	b       []byte
-	form    form
-	depth   int      // how many strings that are JSON the text stands in
-	numbers *numbers // nil where numbers are left alone
-	masked  *bool    // set where bytes that are no text are overwritten; nil where nobody asks
-	pieces  *pieces  // nil outside of streams
-	lex     jsonlex.Scanner
-	stack   []spot
-	buf     []byte // an unescaped string
-	edits   []edit
+	r *Redactor
+	b []byte
+	scope
+	pieces *pieces // nil outside of streams
+	lex    jsonlex.Scanner
+	stack  []spot
+	buf    []byte // an unescaped string
+	edits  []edit
 }
 
 // walks keeps the memory of readings that are over.
@@ -105,8 +113,8 @@ var walks = sync.Pool{New: func() any { return new(walk) }}
 
 // jsonEdits hides the secrets of JSON text. ok is false when b is not JSON. Text that is JSON but for an end that is
 // missing is read as far as it goes: an answer may have broken off.
-func (r *Redactor) jsonEdits(b []byte, f form, depth int) (edits []edit, ok bool) {
-	return walk{r: r, b: b, form: f, depth: depth}.edit()
+func (r *Redactor) jsonEdits(b []byte, in scope) (edits []edit, ok bool) {
+	return walk{r: r, b: b, scope: in}.edit()
 }
 
 // edit returns the edits of a walk that was just set up.
@@ -115,7 +123,11 @@ func (of walk) edit() (edits []edit, ok bool) {
 	of.lex, of.stack, of.buf = w.lex, w.stack[:0], w.buf[:0]
 	*w = of
 	w.lex.Reset(w.b)
+	listed := w.numbers.listed()
 	defer func() {
+		if !ok {
+			w.numbers.forget(listed)
+		}
 		w.lex.Reset(nil)
 		*w = walk{lex: w.lex, stack: w.stack, buf: w.buf} // lets go of the text
 		walks.Put(w)
@@ -217,35 +229,36 @@ func (w *walk) stringEdits(next *spot, s []byte, at int, escaped bool) []edit {
 
 // innerEdits hides the secrets of a string that may be JSON itself.
 func (w *walk) innerEdits(next *spot, s []byte) []edit {
-	if edits, ok := w.base64Edits(s); ok {
+	if edits, ok := w.base64Edits(next, s); ok {
 		return edits
 	}
-	if w.depth == maxInner || !looksLikeJSON(s) {
-		return w.r.stringEdits(s, w.form, w.depth)
-	}
-	inner := walk{r: w.r, b: s, form: w.form, depth: w.depth + 1, numbers: w.numbersIn(next), masked: w.masked}
-	if edits, ok := inner.edit(); ok {
-		return edits
-	}
-	return w.r.proseEdits(s, w.form, w.depth)
+	return w.r.stringEdits(s, w.inside(next, s))
 }
 
-// numberedEdits hides the secrets of a text that may be JSON, and the numbers in it.
-func (r *Redactor) numberedEdits(text []byte, n *numbers) []edit {
-	if !looksLikeJSON(text) {
-		return r.stringEdits(text, textForm, 0)
+// inside returns the scope of the text s in the string at next.
+func (w *walk) inside(next *spot, s []byte) scope {
+	in := w.scope
+	if in.numbers != nil && looksLikeJSON(s) {
+		in.numbers = w.numbersIn(next)
 	}
-	if edits, ok := (walk{r: r, b: text, form: textForm, depth: 1, numbers: n}).edit(); ok {
-		return edits
+	return in
+}
+
+// valuesEdits is stringEdits for a text that may be several JSON values, one behind the other: two calls under one
+// index, with nothing to tell them apart.
+func (r *Redactor) valuesEdits(text []byte, in scope) []edit {
+	end := firstValue(text)
+	if end == 0 {
+		return r.stringEdits(text, in)
 	}
-	// Two calls under one index, with nothing to tell them apart, stand one behind the other.
+	in.numbers = nil // which have no place of their own
 	var all []edit
 	at := 0
-	for end := firstValue(text); end > 0; end = firstValue(text[at:]) {
-		all = append(all, shift(r.stringEdits(text[at:at+end], textForm, 0), at)...)
+	for ; end > 0; end = firstValue(text[at:]) {
+		all = append(all, shift(r.stringEdits(text[at:at+end], in), at)...)
 		at += end
 	}
-	return append(all, shift(r.stringEdits(text[at:], textForm, 0), at)...)
+	return append(all, shift(r.stringEdits(text[at:], in), at)...)
 }
 
 // firstValue returns where the JSON value ends that text begins with, if another begins right behind it; else 0.

@@ -9,19 +9,19 @@ import (
 
 // multipartEdits hides the secrets of a body of several parts (RFC 2046), each by its own type. The value of a form's
 // field is hidden by its name too. What stands before the first boundary and after the last is text.
-func (r *Redactor) multipartEdits(m *Message, boundary string) (edits []edit) {
+func (r *Redactor) multipartEdits(m *Message, boundary string, n *numbers) (edits []edit) {
 	b := m.Body
 	delimiter := []byte("--" + boundary)
 	at := 0
-	for first := true; ; first = false {
+	for part := -1; ; part++ {
 		end, next := len(b), -1
 		if i := delimiterAt(b[at:], delimiter); i >= 0 {
 			end, next = at+i, at+i+len(delimiter)
 		}
-		if first {
+		if part < 0 {
 			edits = append(edits, shift(r.textEdits(b[at:end], textForm), at)...)
 		} else {
-			edits = append(edits, shift(r.partEdits(m, b[at:end]), at)...)
+			edits = append(edits, shift(r.partEdits(m, b[at:end], n.of(part)), at)...)
 		}
 		if next < 0 {
 			return edits
@@ -45,7 +45,7 @@ func delimiterAt(b, delimiter []byte) int {
 }
 
 // partEdits hides the secrets of one part of m: the rest of the line of its boundary, its header, and its body.
-func (r *Redactor) partEdits(m *Message, b []byte) []edit {
+func (r *Redactor) partEdits(m *Message, b []byte, n *numbers) []edit {
 	head := len(b)
 	for _, end := range []string{"\r\n\r\n", "\n\n"} {
 		if i := bytes.Index(b, []byte(end)); i >= 0 && i+len(end) < head {
@@ -74,7 +74,7 @@ func (r *Redactor) partEdits(m *Message, b []byte) []edit {
 		return append(edits, shift(r.wholeEdit(rule, value, textForm), head)...)
 	}
 	part := Message{ContentType: contentType, Body: body}
-	edits = append(edits, shift(r.bodyEdits(&part, nil), head)...)
+	edits = append(edits, shift(r.bodyEdits(&part, n), head)...)
 	m.Masked = m.Masked || part.Masked
 	return edits
 }

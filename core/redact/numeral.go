@@ -3,11 +3,15 @@ package redact
 import (
 	"crypto/sha256"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/mixtape-go/mixtape/internal/jsonlex"
 )
 
 // numbers hides the numbers of one body that a user's rule names. A hidden number is a number too: that it was hidden
-// shows in the list of its places only, with its fingerprint.
+// shows in the list of its places only, with its fingerprint. In percent escapes, where no program reads its own request
+// again, a placeholder in quotes stands for it.
 type numbers struct {
 	list   *numberList
 	prefix string // of every path: where a string that is JSON itself stands, and a space
@@ -36,6 +40,29 @@ func (r *Redactor) newNumbers(places *[]string, shown bool) *numbers {
 	return &numbers{list: list}
 }
 
+// of returns the numbers of the k-th event or part of the body.
+func (n *numbers) of(k int) *numbers {
+	if n == nil {
+		return nil
+	}
+	return &numbers{n.list, n.prefix + strconv.Itoa(k) + " "}
+}
+
+// listed returns how many places there are, and forget takes those away that were added since: of a text that is not
+// JSON after all.
+func (n *numbers) listed() int {
+	if n == nil {
+		return 0
+	}
+	return len(*n.list.places)
+}
+
+func (n *numbers) forget(listed int) {
+	if n != nil {
+		*n.list.places = (*n.list.places)[:listed]
+	}
+}
+
 // numbersIn returns the numbers of the JSON in the string at next.
 func (w *walk) numbersIn(next *spot) *numbers {
 	if w.numbers == nil {
@@ -50,6 +77,11 @@ const numberName = "number"
 // number hides the number at next, which stands at w.b[start:end].
 func (w *walk) number(rule *Rule, next *spot, start, end int) {
 	n := w.numbers
+	if w.form == urlForm && rule != nil {
+		quote := strings.Repeat("%5C", 1<<(w.depth-1)-1) + "%22" // escaped once more in each string
+		w.edits = append(w.edits, edit{start, end, quote + w.r.placeholder(rule, numberText(w.b[start:end]), urlForm) + quote})
+		return
+	}
 	if n == nil {
 		return
 	}
@@ -61,7 +93,7 @@ func (w *walk) number(rule *Rule, next *spot, start, end int) {
 	case !hidden && !rule.opaque && n.list.shown:
 		fingerprint = w.r.numberFingerprint(w.b[start:end])
 	case !hidden && !rule.opaque:
-		fingerprint = w.r.ledger.fingerprint(w.b[start:end])
+		fingerprint = w.r.ledger.fingerprint(numberText(w.b[start:end]))
 	}
 	switch {
 	case n.list.shown:
@@ -85,11 +117,12 @@ func (w *walk) number(rule *Rule, next *spot, start, end int) {
 // numberFingerprint returns the fingerprint of a number that a program sends: its own, or, where a replay gave the number
 // that stands in a file, that of the one that was hidden.
 func (r *Redactor) numberFingerprint(number []byte) string {
+	text := numberText(number)
 	known := r.numbers.Load()
 	if known == nil {
-		return r.ledger.fingerprint(number)
+		return r.ledger.fingerprint(text)
 	}
-	whole := WholeFingerprint(number)
+	whole := WholeFingerprint(text)
 	if !slices.ContainsFunc(*known, func(f string) bool { return strings.HasPrefix(whole, f) }) {
 		for _, f := range *known {
 			if otherNumber(number, f) == string(number) {
@@ -97,8 +130,11 @@ func (r *Redactor) numberFingerprint(number []byte) string {
 			}
 		}
 	}
-	return r.ledger.fingerprint(number)
+	return r.ledger.fingerprint(text)
 }
+
+// numberText returns what the fingerprint of a number is one of: however it is spelled, it is one number.
+func numberText(number []byte) []byte { return jsonlex.AppendPlainNumber(nil, number) }
 
 // KnownNumbers adds the places of hidden numbers that stand in a loaded file, as [Message.Numbers] has them. A number takes
 // the fingerprint of one of these as a text takes that of a placeholder; and one that the file shows in place of another

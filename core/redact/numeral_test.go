@@ -1,8 +1,11 @@
 package redact
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -112,5 +115,115 @@ func TestNumbersStayApart(t *testing.T) {
 	m := Message{Body: []byte(`{"n":7,"in":"{\"n\":7}"}`), ShowNumbers: true}
 	if opaque.Message(&m); string(m.Body) != `{"n":"<number>","in":"{\"n\":<number>}"}` {
 		t.Errorf("an opaque number is compared as %s", m.Body)
+	}
+}
+
+// TestNumbersInside hides numbers in JSON that stands in something else.
+func TestNumbersInside(t *testing.T) {
+	encoded := func(json string) string { return base64.StdEncoding.EncodeToString([]byte(json)) }
+	part := func(header, body string) string { return "--B\r\n" + header + "\r\n\r\n" + body + "\r\n" }
+	const multi = "multipart/form-data; boundary=B"
+	for _, tc := range []struct {
+		reason, contentType, in string
+		places                  []string
+	}{
+		{"a JSON part", multi, part("Content-Type: text/plain", "hi") + part("Content-Type: application/json", `{"account":4711471}`) + "--B--\r\n", []string{"1 $.account"}},
+		{"a part without a type", multi, part("X: y", `{"in":"{\"account\":4711471}"}`) + "--B--\r\n", []string{"0 $.in $.account"}},
+		{"lines of JSON in a part", multi, part("X: y", "{\"a\":1}\n{\"account\":4711471}") + "--B--\r\n", []string{"0 1 $.account"}},
+		{"base64", "", `{"file":"` + encoded(`{"rows":1,"account":4711471}`) + `"}`, []string{"$.file $.account"}},
+		{"a data URL", "", `{"file":"data:application/json;base64,` + encoded(`{"rows":1,"account":4711471}`) + `"}`, []string{"$.file $.account"}},
+		{"base64 in JSON in a string", "", `{"in":"{\"file\":\"` + encoded(`{"rows":1,"account":4711471}`) + `\"}"}`, []string{"$.in $.file $.account"}},
+		{"JSON that is cut", "", `{"account":4711471,"x":["y`, []string{"$.account"}},
+		{"a posted form", "application/x-www-form-urlencoded", `a=b&in=%7B%22account%22%3A4711471%7D`, nil},
+		{"a posted form without escapes", "application/x-www-form-urlencoded", `in={"account":4711471}`, nil},
+		{"strings in a posted form", "application/x-www-form-urlencoded", `in=` + url.QueryEscape(`{"a":"{\"b\":\"{\\\"account\\\":4711471}\"}"}`), nil},
+	} {
+		r := newDefault(t, Field("account"))
+		m := Message{ContentType: tc.contentType, Body: []byte(tc.in)}
+		r.Message(&m)
+		if bytes.Contains(unwrapped(m.Body), []byte("4711471")) || !bytes.Contains(unwrapped([]byte(tc.in)), []byte("4711471")) {
+			t.Errorf("%s: %s shows the number", tc.reason, m.Body)
+		}
+		var at []string
+		for _, p := range m.Numbers {
+			at = append(at, strings.TrimSuffix(p, " "+NumberFingerprint(p)))
+		}
+		if !slices.Equal(at, tc.places) {
+			t.Errorf("%s: places %q, want %q", tc.reason, m.Numbers, tc.places)
+		}
+		again := Message{ContentType: tc.contentType, Body: m.Body, Numbers: slices.Clone(m.Numbers)}
+		if r.Message(&again); string(again.Body) != string(m.Body) || !slices.Equal(again.Numbers, m.Numbers) {
+			t.Errorf("%s: redacted again %s, %q", tc.reason, again.Body, again.Numbers)
+		}
+		live, stored := Message{ContentType: tc.contentType, Body: []byte(tc.in), ShowNumbers: true}, again
+		stored.ShowNumbers = true
+		r.Message(&live)
+		if r.Message(&stored); string(live.Body) != string(stored.Body) {
+			t.Errorf("%s: compared are %s and %s", tc.reason, live.Body, stored.Body)
+		}
+	}
+}
+
+// unwrapped appends to a body what its base64 and its percent escapes stand for.
+func unwrapped(body []byte) []byte {
+	all := slices.Concat(body, percentDecoded(body, true))
+	for _, word := range regexp.MustCompile(`[A-Za-z0-9+/]{16,}=*`).FindAll(body, -1) {
+		if text, err := base64.StdEncoding.DecodeString(string(word)); err == nil {
+			all = append(all, text...)
+		}
+	}
+	return all
+}
+
+// TestNumbersInEscapes compares the placeholders of numbers in a form and in a URL, which parse where the numbers did.
+func TestNumbersInEscapes(t *testing.T) {
+	r := newDefault(t, Field("account"), Field("pin").Opaque())
+	const fp = "redacted-FP"
+	plain := regexp.MustCompile(`redacted-[a-z2-7]{2,}`)
+	for in, want := range map[string]string{
+		`{"account":471147,"x":1}`:                  `{"account":"` + fp + `","x":1}`,
+		`{"pin":4711}`:                              `{"pin":"redacted"}`,
+		`{"a":"{\"account\":471147}"}`:              `{"a":"{\"account\":\"` + fp + `\"}"}`,
+		`{"a":"{\"b\":\"{\\\"account\\\":4.5}\"}"}`: `{"a":"{\"b\":\"{\\\"account\\\":\\\"` + fp + `\\\"}\"}"}`,
+	} {
+		for _, got := range []string{
+			r.URL("https://api.test/x?in=" + url.QueryEscape(in)),
+			"https://api.test/x?" + string(r.Body("application/x-www-form-urlencoded", []byte("in="+url.QueryEscape(in)))),
+		} {
+			u, err := url.Parse(got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if value := plain.ReplaceAllString(u.Query().Get("in"), fp); value != want {
+				t.Errorf("%s became %s, want %s", in, value, want)
+			}
+		}
+	}
+}
+
+// TestNumbersInOtherSpellings compares one number in its spellings.
+func TestNumbersInOtherSpellings(t *testing.T) {
+	r := newDefault(t, Field("account"))
+	shown := func(number string) string {
+		m := Message{Body: []byte(`{"account":` + number + `}`), ShowNumbers: true}
+		r.Message(&m)
+		return string(m.Body)
+	}
+	for _, number := range []string{"471147.0", "4.71147e5", "4711470E-1"} {
+		if got, want := shown(number), shown("471147"); got != want {
+			t.Errorf("%s is compared as %s, 471147 as %s", number, got, want)
+		}
+	}
+	if shown("471148") == shown("471147") {
+		t.Error("two numbers are compared as one")
+	}
+}
+
+// TestNumbersOfNoJSON forgets the places in what begins as JSON only.
+func TestNumbersOfNoJSON(t *testing.T) {
+	r := newDefault(t, Field("account"))
+	m := Message{Body: []byte(`{"account":471147} and more`)}
+	if r.Message(&m); len(m.Numbers) != 0 {
+		t.Errorf("hidden in what is no JSON: %q", m.Numbers)
 	}
 }

@@ -34,6 +34,7 @@ func NewDeltas(paths ...string) (*Deltas, error) {
 type pieces struct {
 	r      *Redactor
 	deltas *Deltas
+	masked *bool   // see scope
 	event  int     // the one that is read
 	nodes  []node  // of the event
 	fresh  []piece // of the event
@@ -294,7 +295,7 @@ func (a *assembled) hide(p *pieces, events []event) (hidden bool) {
 	constant := a.constant()
 	text := a.text((*piece).whole)
 	if a.pieces[0].node > 0 && p.deltas != nil || !constant && looksLikeJSON(text) && jsonlex.Valid(text) {
-		spread(p.r.numberedEdits(text, a.pieces[0].numbers))
+		spread(p.r.valuesEdits(text, scope{numbers: a.pieces[0].numbers, masked: p.masked}))
 		return hidden
 	}
 	at := 0
@@ -305,7 +306,7 @@ func (a *assembled) hide(p *pieces, events []event) (hidden bool) {
 	}
 	if !constant { // what goes on over pieces first: of two edits of the same bytes the first stays
 		masked := a.text(func(x *piece) []byte { return x.masked(p.r) })
-		spread(p.r.stringEdits(masked, textForm, 0))
+		spread(p.r.stringEdits(masked, scope{}))
 	}
 	spread(found)
 	return hidden

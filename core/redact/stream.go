@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"strconv"
 
 	"github.com/mixtape-go/mixtape/internal/jsonlex"
 )
@@ -108,18 +107,15 @@ func (r *Redactor) streamEdits(events []event, m *Message, n *numbers) (edits []
 
 // hideEvents finds the edits that hide the secrets of events, in each of them and in the texts that come in pieces.
 func (r *Redactor) hideEvents(events []event, m *Message, n *numbers) {
-	p := &pieces{r: r, deltas: m.Deltas}
+	p := &pieces{r: r, deltas: m.Deltas, masked: &m.Masked}
 	for i := range events {
 		ev := &events[i]
 		p.begin(i)
-		w := walk{r: r, b: ev.data, form: textForm, pieces: p, masked: &m.Masked}
-		if n != nil {
-			w.numbers = &numbers{n.list, strconv.Itoa(i) + " "}
-		}
+		w := walk{r: r, b: ev.data, scope: scope{numbers: n.of(i), masked: &m.Masked}, pieces: p}
 		var ok bool
 		if ev.edits, ok = w.edit(); !ok {
 			p.begin(i) // nothing of what was read as JSON holds
-			p.plain(ev.data, r.proseEdits(ev.data, textForm, 0))
+			p.plain(ev.data, r.proseEdits(ev.data, w.scope))
 		}
 		p.done()
 	}

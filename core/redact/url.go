@@ -111,9 +111,9 @@ func (r *Redactor) escapedEdits(b []byte, plus bool) []edit {
 		return nil
 	}
 	if bytes.IndexByte(b, '%') < 0 && (!plus || bytes.IndexByte(b, '+') < 0) {
-		return r.stringEdits(b, urlForm, 0)
+		return r.stringEdits(b, scope{form: urlForm})
 	}
-	return toRaw(r.stringEdits(percentDecoded(b, plus), urlForm, 0), b, percentUnit)
+	return toRaw(r.stringEdits(percentDecoded(b, plus), scope{form: urlForm}), b, percentUnit)
 }
 
 // url looks at the colon of "://" in a text: it hides what is in the URL, and returns its end.

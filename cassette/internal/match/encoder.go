@@ -65,7 +65,7 @@ func (e *encoder) value(k jsonlex.Kind, at place) bool {
 	case jsonlex.False:
 		e.dst = append(e.dst, tokenFalse)
 	case jsonlex.Number:
-		e.dst = append(appendNumber(append(e.dst, tokenNumber), e.scan.Raw()), endNumber)
+		e.dst = append(jsonlex.AppendNumber(append(e.dst, tokenNumber), e.scan.Raw()), endNumber)
 	case jsonlex.String:
 		if at.ids.Matched() {
 			from := len(e.dst)

@@ -26,8 +26,8 @@ type Rules struct {
 	// Fingerprint appends s with a token in the place of each redaction placeholder that has a fingerprint: 0xFF, the
 	// fingerprint, 0xFF. Nil leaves texts alone.
 	Fingerprint func(dst, s []byte) []byte
-	// WholeFingerprint returns the whole fingerprint of a value, of which a placeholder holds the beginning. Only
-	// [Matcher.Relaxed] asks; nil has it take no text for a placeholder's.
+	// WholeFingerprint returns the whole fingerprint of a value, of which a placeholder holds the beginning; that of a
+	// number is one of jsonlex.AppendPlainNumber. Only [Matcher.Relaxed] asks; nil has it take no text for a placeholder's.
 	WholeFingerprint func(value []byte) string
 	// Credential reports whether the parameter of a query holds a credential. Nil is none.
 	Credential func(name string) bool

@@ -1,4 +1,4 @@
-package match
+package jsonlex
 
 import (
 	"bytes"
@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// appendNumber appends the canonical form of a JSON number: its digits, from the first to the last that is not 0, the
+// AppendNumber appends the canonical form of a JSON number: its digits, from the first to the last that is not 0, the
 // letter e, and the power of ten of the last digit. Zero is "0e0", whatever its sign and exponent. Nothing is expanded
 // and nothing is rounded: an exponent with more digits than an int64 holds is reckoned as text.
-func appendNumber(dst, raw []byte) []byte {
+func AppendNumber(dst, raw []byte) []byte {
 	start := len(dst)
 	if raw[0] == '-' {
 		raw = raw[1:]
@@ -44,6 +44,19 @@ func appendNumber(dst, raw []byte) []byte {
 	shift := len(dst) - to - fraction
 	dst = append(dst[:at], dst[from:to]...)
 	return appendSum(append(dst, 'e'), raw[min(end+1, len(raw)):], int64(shift))
+}
+
+// AppendPlainNumber is AppendNumber but for integers of at most 20 zeros at their end, which stand as people write them:
+// all their digits, and no exponent.
+func AppendPlainNumber(dst, raw []byte) []byte {
+	start := len(dst)
+	dst = AppendNumber(dst, raw)
+	at := start + bytes.IndexByte(dst[start:], 'e')
+	zeros, err := strconv.Atoi(string(dst[at+1:]))
+	if err != nil || zeros < 0 || zeros > 20 {
+		return dst
+	}
+	return append(dst[:at], "00000000000000000000"[:zeros]...)
 }
 
 const (
