@@ -2,17 +2,20 @@ package match
 
 import (
 	"bytes"
+	"encoding/base64"
 	"hash/maphash"
 	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mixtape-go/mixtape/internal/jsonlex"
 )
 
 // Relaxed reports whether a live and a stored request with different keys are the same but for what redaction hid in
 // only one of them: where a rule was added or dropped since, or learnt of a secret later. A placeholder with a
-// fingerprint then equals text of that fingerprint, and "<credential>" equals text that could be an ambient credential,
-// or its placeholder.
+// fingerprint then equals text of that fingerprint, or a number, and "<credential>" equals text that could be an ambient
+// credential, or its placeholder. Base64 is compared by what it holds.
 //
 // It reads both requests in full, and is for a call that is a miss otherwise. Its work is bounded: placeholders are
 // taken in their order, each with the first text that fits it.
@@ -34,7 +37,7 @@ func (m *Matcher) relaxedHeader(a, b *view) bool {
 	}
 	hostA, pathA := a.where()
 	hostB, pathB := b.where()
-	return a.Operation == b.Operation && a.Method == b.Method && hostA == hostB && m.relaxedPart(unescaped(pathA), unescaped(pathB)) &&
+	return a.Operation == b.Operation && a.Method == b.Method && m.relaxedPart(hostA, hostB) && m.relaxedPart(unescaped(pathA), unescaped(pathB)) &&
 		m.relaxedPairs(appendPairs(nil, a.Query, m.rules.Credential), appendPairs(nil, b.Query, m.rules.Credential))
 }
 
@@ -70,13 +73,52 @@ func (m *Matcher) relaxedParts(a, b *Request) bool {
 }
 
 func (m *Matcher) relaxedPairs(a, b []pair) bool {
-	if len(a) != len(b) {
+	value := func(i, k int) bool { return a[i].raw == b[k].raw && m.relaxedPart(a[i].value, b[k].value) }
+	return relaxedNames(len(a), len(b),
+		func(i, k int) int { return strings.Compare(a[i].name, b[k].name) },
+		value,
+		func(i, k int) bool { return m.relaxedPart(a[i].name, b[k].name) && value(i, k) })
+}
+
+// relaxedNames compares n things with l others, both sorted by their names. What is hidden in a name gives it another
+// place in that order: of those without a namesake each is compared with the first that it fits.
+func relaxedNames(n, l int, order func(i, k int) int, value, fits func(i, k int) bool) bool {
+	if n != l {
 		return false
 	}
-	for i := range a {
-		if a[i].raw != b[i].raw || !m.relaxedPart(a[i].name, b[i].name) || !m.relaxedPart(a[i].value, b[i].value) {
+	var rest, others []int
+	for i, k := 0, 0; i < n || k < l; {
+		c := 0
+		switch {
+		case i == n:
+			c = 1
+		case k == l:
+			c = -1
+		default:
+			c = order(i, k)
+		}
+		switch {
+		case c < 0:
+			rest = append(rest, i)
+			i++
+		case c > 0:
+			others = append(others, k)
+			k++
+		case !value(i, k):
+			return false
+		default:
+			i, k = i+1, k+1
+		}
+	}
+	if len(rest) > maxCandidates {
+		return false
+	}
+	for _, i := range rest {
+		at := slices.IndexFunc(others, func(k int) bool { return fits(i, k) })
+		if at < 0 {
 			return false
 		}
+		others = slices.Delete(others, at, at+1)
 	}
 	return true
 }
@@ -96,26 +138,65 @@ func (m *Matcher) relaxedNode(a, b *node) bool {
 	if a.sum == b.sum {
 		return true
 	}
-	if a.token != b.token || len(a.inner) != len(b.inner) {
+	switch {
+	case a.token == tokenNumber:
+		return m.hidesNumber(b, a)
+	case b.token == tokenNumber:
+		return m.hidesNumber(a, b)
+	case a.token != b.token || len(a.inner) != len(b.inner):
 		return false
 	}
-	for i := range a.names {
-		if !m.relaxedText(sizedBytes(a.names[i].form), sizedBytes(b.names[i].form)) {
-			return false
-		}
-	}
-	for i := range a.inner {
-		if !m.relaxedNode(&a.inner[i], &b.inner[i]) {
-			return false
-		}
-	}
 	switch a.token {
-	case tokenArray, tokenObject:
+	case tokenArray:
+		for i := range a.inner {
+			if !m.relaxedNode(&a.inner[i], &b.inner[i]) {
+				return false
+			}
+		}
 		return true
+	case tokenObject:
+		return m.relaxedMembers(a, b)
 	case tokenString:
-		return m.relaxedText(sizedBytes(a.form), sizedBytes(b.form))
+		return m.relaxedText(sizedBytes(a.form), sizedBytes(b.form)) || m.relaxedBase64(a.text(), b.text())
 	}
 	return false
+}
+
+// hidesNumber reports whether a string is the placeholder of a number.
+func (m *Matcher) hidesNumber(s, number *node) bool {
+	if s.token != tokenString {
+		return false
+	}
+	before, mark, after := cutMark(sizedBytes(s.form))
+	return mark != nil && len(before)+len(after) == 0 && m.standsFor(mark, number.source)
+}
+
+// relaxedMembers compares the members of two objects.
+func (m *Matcher) relaxedMembers(a, b *node) bool {
+	value := func(i, k int) bool { return m.relaxedNode(&a.inner[i], &b.inner[k]) }
+	return relaxedNames(len(a.names), len(b.names),
+		func(i, k int) int { return bytes.Compare(a.names[i].key(), b.names[k].key()) },
+		value,
+		func(i, k int) bool {
+			return m.relaxedText(sizedBytes(a.names[i].form), sizedBytes(b.names[k].form)) && value(i, k)
+		})
+}
+
+// relaxedBase64 compares the texts that two strings of base64, or data URLs, hold.
+func (m *Matcher) relaxedBase64(a, b []byte) bool {
+	prefixA, textA, okA := decoded(a)
+	prefixB, textB, okB := decoded(b)
+	return okA && okB && bytes.Equal(prefixA, prefixB) && m.relaxedPart(string(textA), string(textB))
+}
+
+// decoded returns what stands before the base64 in a text, and what the base64 holds.
+func decoded(text []byte) (prefix, inside []byte, ok bool) {
+	const mark = ";base64,"
+	if i := bytes.Index(text, []byte(mark)); i >= 0 {
+		prefix, text = text[:i+len(mark)], text[i+len(mark):]
+	}
+	inside, err := base64.StdEncoding.AppendDecode(nil, text)
+	return prefix, inside, err == nil
 }
 
 // sizedBytes returns the text of a string's form.
@@ -140,13 +221,25 @@ const (
 // fits reports whether template is text once its placeholders are filled in.
 func (m *Matcher) fits(template, text []byte) bool {
 	literal, mark, template := cutMark(template)
+	literal, quote := cutQuote(literal, mark)
 	if !bytes.HasPrefix(text, literal) {
 		return false
 	}
 	text = text[len(literal):]
 	for mark != nil {
+		if len(quote) > 0 && startsNumber(text) { // a number in percent escapes has a placeholder in quotes
+			if !bytes.HasPrefix(template, quote) {
+				return false
+			}
+			template = template[len(quote):]
+		} else if !bytes.HasPrefix(text, quote) {
+			return false
+		} else {
+			text = text[len(quote):]
+		}
 		var next []byte
 		literal, next, template = cutMark(template)
+		literal, quote = cutQuote(literal, next)
 		end := m.filled(mark, text, literal, next == nil)
 		if end < 0 {
 			return false
@@ -155,6 +248,21 @@ func (m *Matcher) fits(template, text []byte) bool {
 		mark = next
 	}
 	return len(text) == 0
+}
+
+// cutQuote cuts the quote off, with its backslashes, that a text before a placeholder ends with.
+func cutQuote(text, mark []byte) (before, quote []byte) {
+	before, ok := bytes.CutSuffix(text, []byte{'"'})
+	if mark == nil || !ok {
+		return text, nil
+	}
+	before = bytes.TrimRight(before, `\`)
+	return before, text[len(before):]
+}
+
+// startsNumber reports whether a number may stand at the beginning of text.
+func startsNumber(text []byte) bool {
+	return len(text) > 0 && (text[0] == '-' || '0' <= text[0] && text[0] <= '9')
 }
 
 // filled returns the length of the text that mark stands for at the beginning of text, where literal follows it, to the
@@ -212,8 +320,15 @@ func (m *Matcher) standsFor(mark, text []byte) bool {
 		before, inner, after := cutMark(text)
 		return inner != nil && len(before)+len(after) == 0 || inner == nil && couldBeCredential(text)
 	}
-	fingerprint := mark[1 : len(mark)-1]
-	return m.rules.WholeFingerprint != nil && strings.HasPrefix(m.rules.WholeFingerprint(text), string(fingerprint))
+	if m.rules.WholeFingerprint == nil {
+		return false
+	}
+	fingerprint := string(mark[1 : len(mark)-1])
+	if strings.HasPrefix(m.rules.WholeFingerprint(text), fingerprint) {
+		return true
+	}
+	return startsNumber(text) && jsonlex.Valid(text) &&
+		strings.HasPrefix(m.rules.WholeFingerprint(jsonlex.AppendPlainNumber(nil, text)), fingerprint)
 }
 
 // couldBeCredential reports whether text is within the bounds of an ambient credential.
