@@ -21,8 +21,8 @@ type Message struct {
 	// body keeps its length then, but no longer a checksum.
 	Masked bool
 	// Numbers are the places of the numbers in Body that are hidden, each followed by a space and the number's fingerprint,
-	// unless its rule is Opaque. A place is a path; in a stream the number of the event, counted from 0, stands before it,
-	// and in a string that is JSON itself that string's place.
+	// unless its rule is Opaque. A place is a path; the number of the event or the part, counted from 0, stands before it in
+	// a stream or a multipart body, and in a string that is JSON, or base64 of it, that string's place.
 	Numbers []string
 	// ShowNumbers has placeholders stand in the place of hidden numbers, "<number:q7>", of those too that are in Numbers:
 	// for comparing. The list stays as it is then.
