@@ -82,6 +82,21 @@ func compose(first, second []edit) []edit {
 	return append(all, first[k:]...)
 }
 
+// cutEdits returns those of edits that are of text[from:to], as edits of that, and those of what follows. One that goes on
+// there goes on without its text: the placeholder stands where the hidden value began.
+func cutEdits(edits []edit, from, to int) (own, rest []edit) {
+	for len(edits) > 0 && edits[0].start < to {
+		e := edits[0]
+		if e.end > to {
+			edits[0] = edit{to, e.end, ""}
+		} else {
+			edits = edits[1:]
+		}
+		own = append(own, edit{e.start - from, min(e.end, to) - from, e.text})
+	}
+	return own, edits
+}
+
 // unit returns how many bytes the escape or plain byte that raw begins with takes, and for how many bytes of text it
 // stands.
 type unit func(raw []byte) (rawLen, textLen int)

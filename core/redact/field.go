@@ -60,8 +60,3 @@ func appendLower(dst, b []byte) []byte {
 func isToken(name []byte) bool {
 	return len(name) == len("token") && bytes.EqualFold(name, []byte("token"))
 }
-
-// isLogprobs reports whether the name is that of a list of tokens with their probabilities.
-func isLogprobs(name []byte) bool {
-	return bytes.HasPrefix(name, []byte("logprobs")) || bytes.HasPrefix(name, []byte("top_logprobs"))
-}

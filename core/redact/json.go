@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/mixtape-go/mixtape/internal/jsonlex"
@@ -88,6 +89,7 @@ type spot struct {
 	field    *Rule              // hides the string, or the strings of the array, at the place
 	token    bool               // the string at the place is hidden if it can be a credential
 	logprobs bool               // the place is in a list of tokens' probabilities
+	list     int                // where the list begins at the place, counted from 1; 0 if none does
 	edits    int                // how many edits there were before the value
 	signed   signed
 	piece    pieceSpot
@@ -106,6 +108,7 @@ type walk struct {
 	stack  []spot
 	buf    []byte // an unescaped string
 	edits  []edit
+	lists  []logprobs
 }
 
 // walks keeps the memory of readings that are over.
@@ -120,7 +123,7 @@ func (r *Redactor) jsonEdits(b []byte, in scope) (edits []edit, ok bool) {
 // edit returns the edits of a walk that was just set up.
 func (of walk) edit() (edits []edit, ok bool) {
 	w := walks.Get().(*walk)
-	of.lex, of.stack, of.buf = w.lex, w.stack[:0], w.buf[:0]
+	of.lex, of.stack, of.buf, of.lists = w.lex, w.stack[:0], w.buf[:0], w.lists[:0]
 	*w = of
 	w.lex.Reset(w.b)
 	listed := w.numbers.listed()
@@ -129,10 +132,28 @@ func (of walk) edit() (edits []edit, ok bool) {
 			w.numbers.forget(listed)
 		}
 		w.lex.Reset(nil)
-		*w = walk{lex: w.lex, stack: w.stack, buf: w.buf} // lets go of the text
+		*w = walk{lex: w.lex, stack: w.stack, buf: w.buf, lists: w.lists} // lets go of the text
 		walks.Put(w)
 	}()
-	return w.walk()
+	if edits, ok = w.walk(); ok && len(w.lists) > 0 {
+		edits = w.hideLists(edits)
+	}
+	return edits, ok
+}
+
+// hideLists hides in the lists of tokens what their texts show, after edits; or leaves them to the pieces of a stream.
+func (w *walk) hideLists(edits []edit) []edit {
+	if w.pieces != nil {
+		w.pieces.lists = append(w.pieces.lists, w.lists...)
+		return edits
+	}
+	events := []event{{data: w.b, edits: edits}}
+	var tokens tokenLists
+	for i, x := range w.lists {
+		tokens.add(strconv.Itoa(i), 0, w.b, x)
+	}
+	tokens.hide(w.r, events)
+	return events[0].edits
 }
 
 func (w *walk) walk() (edits []edit, ok bool) {
@@ -150,7 +171,7 @@ func (w *walk) walk() (edits []edit, ok bool) {
 				return nil, false
 			}
 			for i := range slices.Backward(w.stack) {
-				w.unsign(&w.stack[i])
+				w.closed(i, len(w.b))
 			}
 			return w.edits, true
 		case jsonlex.End:
@@ -158,7 +179,7 @@ func (w *walk) walk() (edits []edit, ok bool) {
 		case jsonlex.ObjectEnd, jsonlex.ArrayEnd:
 			_, end = lex.Span()
 			n := len(w.stack) - 1
-			w.unsign(&w.stack[n])
+			w.closed(n, end)
 			w.stack = w.stack[:n]
 			continue
 		}
@@ -175,6 +196,9 @@ func (w *walk) walk() (edits []edit, ok bool) {
 		case jsonlex.ObjectStart, jsonlex.ArrayStart:
 			next.array = kind == jsonlex.ArrayStart
 			next.index = 0
+			if n := len(w.stack); next.logprobs && next.path == nil && (n == 0 || !w.stack[n-1].logprobs) {
+				next.list = start + 1
+			}
 			w.pieces.open(&next, w)
 			w.stack = append(w.stack, next)
 		case jsonlex.Number:
@@ -206,6 +230,19 @@ func (w *walk) walk() (edits []edit, ok bool) {
 			}
 			w.edits = append(w.edits, shift(found, start+1)...)
 		}
+	}
+}
+
+// closed notes that the array or object at w.stack[i] ends.
+func (w *walk) closed(i, end int) {
+	s := &w.stack[i]
+	w.unsign(s)
+	if s.list > 0 {
+		in := 0
+		if i > 0 {
+			in = w.stack[i-1].piece.node
+		}
+		w.lists = append(w.lists, logprobs{in, s.list - 1, end})
 	}
 }
 

@@ -34,9 +34,11 @@ func NewDeltas(paths ...string) (*Deltas, error) {
 type pieces struct {
 	r      *Redactor
 	deltas *Deltas
-	masked *bool   // see scope
-	event  int     // the one that is read
-	nodes  []node  // of the event
+	masked *bool      // see scope
+	event  int        // the one that is read
+	nodes  []node     // of the event
+	lists  []logprobs // of the event
+	tokens tokenLists
 	fresh  []piece // of the event
 	texts  map[string]*assembled
 	order  []*assembled
@@ -151,7 +153,7 @@ func (p *pieces) scalar(s *spot, w *walk, raw []byte) {
 
 // defers reports whether what is hidden in the string at s is decided when the texts are known.
 func (p *pieces) defers(s *spot) bool {
-	return p != nil && (p.deltas == nil || s.piece.delta.Matched())
+	return p != nil && (p.deltas == nil && !s.logprobs || s.piece.delta.Matched())
 }
 
 // add notes the string at next, whose text is s and whose inside begins at w.b[at:].
@@ -211,11 +213,15 @@ func (x *piece) masked(r *Redactor) []byte {
 // begin says that the event with this number is read next.
 func (p *pieces) begin(event int) {
 	p.event = event
-	p.nodes, p.fresh = p.nodes[:0], p.fresh[:0]
+	p.nodes, p.fresh, p.lists = p.nodes[:0], p.fresh[:0], p.lists[:0]
 }
 
-// done puts the pieces of the event where they belong: what tells texts apart may stand after them.
-func (p *pieces) done() {
+// done puts the pieces of the event with this data where they belong: what tells texts apart may stand after them.
+func (p *pieces) done(data []byte) {
+	for _, x := range p.lists {
+		p.key = p.appendNode(p.key[:0], x.in)
+		p.tokens.add(string(p.key), p.event, data, x)
+	}
 	for _, piece := range p.fresh {
 		p.key = p.appendNode(p.key[:0], piece.node)
 		group := len(p.key)
@@ -337,15 +343,7 @@ func (a *assembled) spread(edits []edit, events []event) {
 	for _, x := range a.pieces {
 		to := from + len(x.text)
 		var own []edit
-		for len(edits) > 0 && edits[0].start < to {
-			e := edits[0]
-			if e.end > to {
-				edits[0] = edit{to, e.end, ""} // the rest goes without a placeholder
-			} else {
-				edits = edits[1:]
-			}
-			own = append(own, edit{e.start - from, min(e.end, to) - from, e.text})
-		}
+		own, edits = cutEdits(edits, from, to)
 		if ev := &events[x.event]; len(own) > 0 {
 			if x.escaped {
 				own = toRaw(own, ev.data[x.start:x.end], jsonUnit)

@@ -117,12 +117,13 @@ func (r *Redactor) hideEvents(events []event, m *Message, n *numbers) {
 			p.begin(i) // nothing of what was read as JSON holds
 			p.plain(ev.data, r.proseEdits(ev.data, w.scope))
 		}
-		p.done()
+		p.done(ev.data)
 	}
 	p.finish(events)
 	for i := range events {
 		events[i].edits = inOrder(events[i].edits)
 	}
+	p.tokens.hide(r, events)
 }
 
 // inOrder sorts edits. Of two that touch the first stays, and covers both.
