@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -135,11 +136,16 @@ func tokens(text string) (list []string) {
 	return list
 }
 
-// events makes an event of each token; PIECE stands for it.
+// eventsOf makes an event of each token; PIECE stands for it, and BYTES for the list of its bytes.
 func eventsOf(text, format, last string) string {
 	var b strings.Builder
 	for _, token := range tokens(text) {
-		fmt.Fprintf(&b, "data: %s\n\n", strings.ReplaceAll(format, "PIECE", quote(token)))
+		numbers, _ := json.Marshal(slices.Collect(func(yield func(int) bool) {
+			for i := range len(token) {
+				yield(int(token[i]))
+			}
+		}))
+		fmt.Fprintf(&b, "data: %s\n\n", strings.NewReplacer("PIECE", quote(token), "BYTES", string(numbers)).Replace(format))
 	}
 	return b.String() + last
 }
@@ -213,6 +219,7 @@ func places() []place {
 		stream("chat reasoning", `{"choices":[{"index":0,"delta":{"reasoning_content":PIECE}}]}`, "data: [DONE]\n\n"),
 		stream("chat refusal", `{"choices":[{"index":0,"delta":{"refusal":PIECE}}]}`, "data: [DONE]\n\n"),
 		stream("chat arguments", `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":PIECE}}]}}]}`, "data: [DONE]\n\n"),
+		stream("chat with logprobs", `{"choices":[{"index":0,"delta":{"content":PIECE},"logprobs":{"content":[{"token":PIECE,"logprob":-0.5,"bytes":BYTES,"top_logprobs":[{"token":PIECE,"bytes":BYTES}]}]}}]}`, "data: [DONE]\n\n"),
 		stream("a chat that broke off", `{"choices":[{"index":0,"delta":{"content":PIECE}}]}`, `data: {"choices":[{"index":0,"del`),
 		{"a stream: Anthropic", func(p *program, text string) {
 			block := func(index int, kind, member string) string {
@@ -290,6 +297,13 @@ func views(b []byte) (all []string) {
 			for _, x := range v {
 				walk(path, x)
 			}
+			var numbers []byte
+			for _, x := range v {
+				if n, ok := x.(float64); ok && n >= 0 && n < 256 {
+					numbers = append(numbers, byte(n))
+				}
+			}
+			text(path+".bytes", string(numbers))
 		case map[string]any:
 			for name, x := range v {
 				add(name)

@@ -622,7 +622,9 @@ func TestRulesThatChangedInEachKindOfBody(t *testing.T) {
 		{"a data URL", func(who string) asked {
 			return asked{url: restURL, contentType: "application/json", body: `{"file":"data:text/plain;base64,` + base64.StdEncoding.EncodeToString([]byte("from: office, to: "+who)) + `"}`}
 		}},
-		{"the host", func(who string) asked { return asked{url: "https://ghp_" + who[:1] + "bcdefghijklmnopqrstuvwxyz0123456789.bigcorp.io/x", body: "x"} }},
+		{"the host", func(who string) asked {
+			return asked{url: "https://ghp_" + who[:1] + "bcdefghijklmnopqrstuvwxyz0123456789.bigcorp.io/x", body: "x"}
+		}},
 		{"a number", func(who string) asked {
 			return asked{url: restURL, contentType: "application/json", body: `{"n":1,"account":` + numberOf(who) + `}`}
 		}},
